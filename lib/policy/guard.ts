@@ -36,11 +36,11 @@ export function policyHooks (
 ): preHandlerAsyncHookHandler[] {
   const { [operation]: protection } = protections
   const { scheme } = policy
-  if (protection === 'closed') return [async (_request, reply) => refuse(reply, scheme)]
+  if (protection === 'closed') return [async (_request, reply) => await refuse(reply, scheme)]
   if (protection === 'guarded') {
     return [async (request, reply) => {
       const user = await findUser(authenticate, request, reply)
-      if (user === undefined) return refuse(reply, scheme)
+      if (user === undefined) return await refuse(reply, scheme)
       if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
       request.setDecorator(kUser, user)
     }]
@@ -49,7 +49,7 @@ export function policyHooks (
   return [async (request, reply) => {
     const user = await findUser(authenticate, request, reply)
     if (user !== undefined) request.setDecorator(kUser, user)
-    else if (sendsCredentials(request, scheme)) return refuse(reply, scheme)
+    else if (sendsCredentials(request, scheme)) return await refuse(reply, scheme)
   }]
 }
 

@@ -24,11 +24,14 @@ export function isBasic (scheme: SecurityScheme | undefined): boolean {
  * Answers a request with 401. For HTTP Basic, and without a scheme, this sends the refusal of the service document,
  * "Refusal response (401)", to the letter.
  *
+ * @returns a promise that never settles. If a hook's promise settled with the reply, Fastify would go on to the handler
+ *   as soon as the client closes its connection while an onSend hook of the host is waiting.
  * @throws REST_MODELS_AUTHENTICATION_FAILED (401) if the policy has another scheme
  */
-export function refuse (reply: FastifyReply, scheme: SecurityScheme | undefined): FastifyReply {
+export async function refuse (reply: FastifyReply, scheme: SecurityScheme | undefined): Promise<never> {
   reply.header('www-authenticate', challengeOf(scheme))
   if (!isBasic(scheme)) throw new errors.AuthenticationFailed()
   const { message } = new errors.AuthenticationFailed()
-  return reply.code(401).header('x-content-type-options', 'nosniff').type('text/html; charset=utf-8').send(message)
+  reply.code(401).header('x-content-type-options', 'nosniff').type('text/html; charset=utf-8').send(message)
+  return await new Promise<never>(() => {})
 }

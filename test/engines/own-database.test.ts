@@ -7,8 +7,8 @@ import { createPool, type PoolOptions } from 'mysql2'
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import restModels, {
-  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text,
-  userAuth, uuid, type Model
+  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, openAuth,
+  text, userAuth, uuid, type Model
 } from '../../lib/index.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
@@ -367,6 +367,31 @@ test('a text that an old column of MariaDB cannot hold matches nothing, in a lis
   t.same((await get(`/api/user/?username=${encodeURIComponent('😀')}`)).json().objects, [])
   t.equal((await get('/api/user/?username=alice')).json().objects.length, 1)
   t.equal((await post('/api/everything/', record, { as: '😀' })).statusCode, 401)
+})
+
+test('a reference that an old column of MariaDB cannot hold leads nowhere, also beside a hook', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const Customer = defineModel('Customer', { id: text({ maxLength: 20 }), tenant: integer() })
+  const Order = defineModel('Order', { customer: foreignKey(() => Customer) }, { table: 'orders' })
+  const db = plain.mariadb(url)
+  for (const statement of [
+    'create table customer (id varchar(20) character set latin1 primary key, tenant int not null)',
+    'create table orders (id bigint auto_increment primary key, customer_id varchar(20) character set latin1 not null, ' +
+      'foreign key (customer_id) references customer (id))',
+    "insert into customer values ('a', 1)",
+    "insert into orders values (1, 'a')"
+  ]) await sql.raw(statement).execute(db)
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db, defaultAuth: openAuth() })
+  app.restModels.register(Customer, { scope: () => ({ tenant: 1 }) })
+  app.restModels.register(Order, { beforeWrite: () => {} })
+  await app.restModels.setup()
+  for (const [method, url] of [['POST', '/api/order/'], ['PUT', '/api/order/1/']] as const) {
+    const answer = await app.inject({ method, url, payload: { customer: '😀' } })
+    t.match(answer.json(), { statusCode: 400, code: 'REST_MODELS_UNKNOWN_REFERENCE' }, method)
+  }
 })
 
 test('a choice in a column of MariaDB is ordered and paged as text, whatever its collation', async (t) => {

@@ -1,9 +1,12 @@
-import type { InjectOptions } from 'fastify'
+import { once } from 'node:events'
+import { connect, type AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import Fastify, { type InjectOptions } from 'fastify'
 import type { CompiledQuery } from 'kysely'
 import { test, type Test } from 'tap'
-import { defineModel, foreignKey, text, userAuth } from '../../lib/index.js'
+import restModels, { adminAuth, defineModel, foreignKey, text, userAuth } from '../../lib/index.js'
 import { engine } from '../support/database.js'
-import { basic, registerSite, siteModels, User } from '../support/site.js'
+import { basic, buildApp, Message, Note, registerSite, siteModels, User } from '../support/site.js'
 import { beforeStatements } from '../support/interleaving.js'
 import { attack, type Site } from './security-helper.js'
 
@@ -388,3 +391,53 @@ test('T-50: what proxies add to a request opens nothing', async (t) => {
   })
   t.equal((await put('/api/user/2/', { active: true }, { as: 'admin', headers })).statusCode, 200)
 })
+
+test('T-150: a refused request ends there, also if the client goes away while an onSend hook is waiting', async (t) => {
+  const { db, rowsOf, forget, statements } = await buildApp(t, {
+    rows: { note: [{ id: 1, message: 'x', created: '2024-01-01 00:00:00' }] }
+  })
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  app.addHook('onSend', async () => { await setTimeout(5) })
+  await app.register(restModels, { db })
+  app.restModels.register(Note)
+  app.restModels.register(User, { auth: adminAuth(User, { protect: 'all' }), exclude: ['password'] })
+  app.restModels.register(Message, { auth: userAuth(User) })
+  await app.restModels.setup()
+  let handled = 0
+  const handler = (): string => { handled++; return '' }
+  app.post('/closed', { preHandler: app.restModels.guard(Note, 'create') }, handler)
+  app.post('/guarded', { preHandler: app.restModels.guard(User, 'create') }, handler)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const before = [await rowsOf('user'), await rowsOf('message'), await rowsOf('note')]
+  forget()
+  const wrong = `Authorization: ${basic('alice', 'wrong')}\r\n`
+  for (const [line, body, credentials = ''] of [
+    ['POST /api/note/', '{"message":"x"}'],
+    ['DELETE /api/note/1/', ''],
+    ['PUT /api/user/1/', '{"password":"stolen"}'],
+    ['PUT /api/user/1/', '{"password":"stolen"}', wrong],
+    ['POST /api/message/', '{"content":"x"}'],
+    ['POST /closed', '{}'],
+    ['POST /guarded', '{}']
+  ] as const) {
+    const head = `${line} HTTP/1.1\r\nHost: x\r\n${credentials}Content-Type: application/json\r\n`
+    for (let round = 0; round < 3; round++) {
+      await abandon(port, `${head}Content-Length: ${body.length}\r\n\r\n${body}`)
+    }
+  }
+  await setTimeout(100)
+  t.equal(handled, 0, "the host's handlers")
+  t.same([await rowsOf('user'), await rowsOf('message'), await rowsOf('note')], before)
+  t.same(statements.filter(({ sql }) => /^(?:insert|update|delete)/.test(sql)), [])
+})
+
+/** Sends a request, and ends the connection as soon as it is sent. */
+async function abandon (port: number, request: string): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  await new Promise<void>((resolve) => { socket.write(request, () => { resolve() }) })
+  await setTimeout(2)
+  socket.resetAndDestroy()
+}

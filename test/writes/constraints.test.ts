@@ -265,6 +265,20 @@ test('D-114: a text too long for an index of PostgreSQL is a 400 that names the 
   )
 })
 
+test('D-117: a hidden field that is too long for an index of PostgreSQL is not named', onPostgres, async (t) => {
+  const Essay = defineModel('Essay', { body: text(), shadow: text({ default: '' }) })
+  const { post, db } = await buildApp(t, {
+    models: [Essay],
+    register: (registry) => {
+      registry.register(Essay, {
+        auth: anybody, exclude: ['shadow'], readOnly: ['shadow'], beforeWrite: ({ values: { body = '' } }) => ({ shadow: body })
+      })
+    }
+  })
+  await sql`create index essay_shadow on essay (shadow)`.execute(db)
+  t.match((await post('/api/essay/', { body: noise(5000) })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+})
+
 test('D-114: a value too long for an index of PostgreSQL that goes unnamed is a 409', onPostgres, async (t) => {
   const Essay = defineModel('Essay', { body: text() })
   const { post, db } = await buildApp(t, {

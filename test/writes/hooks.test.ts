@@ -420,6 +420,16 @@ test('D-159: a hook neither ends the transaction nor passes over a failed statem
     hidden: async ({ db }) => { await sql`select '--'; commit`.execute(db) },
     prepared: async ({ db }) => { await sql`prepare transaction 'x'`.execute(db) },
     nested: async ({ db }) => { await db.transaction().execute(async () => {}) },
+    controlled: async ({ db }) => {
+      const inner = await db.startTransaction().execute()
+      await inner.insertInto('outbox').values({ topic: 'inner', body: '' }).execute()
+      await inner.rollback().execute()
+    },
+    ...engine === 'mariadb' && {
+      hash: async ({ db }) => { await sql.raw('# done\ncommit').execute(db) },
+      immediate: async ({ db }) => { await sql`execute immediate 'commit'`.execute(db) },
+      automatic: async ({ db }) => { await sql`set @@session.autocommit = 1`.execute(db) }
+    },
     constraint: async ({ db }) => { await db.insertInto('outbox').values({ topic: null }).execute() },
     caught: async ({ db }) => { await db.insertInto('nowhere').values({ a: 1 }).execute().catch(() => {}) },
     ended: async (write) => {

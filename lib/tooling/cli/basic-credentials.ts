@@ -47,7 +47,7 @@ export function requireCredentials ({ user, password }: ServeCredentials): onReq
     reply.header('cache-control', 'no-store')
     const [, encoded = ''] = /^basic +([\w+/-]+=*)$/i.exec(authorization) ?? []
     const given = digestOf(Buffer.from(encoded, 'base64').toString())
-    if (!timingSafeEqual(given, wanted)) return refuse(reply, undefined)
+    if (!timingSafeEqual(given, wanted)) return await refuse(reply, undefined)
   }
 }
 
