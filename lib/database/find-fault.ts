@@ -83,7 +83,8 @@ export async function findDangling (
 
 /** True if a reference leads to a record inside a scope. */
 export async function isReferred (engine: Engine, { column, value }: GuardedReference, scope: Scope): Promise<boolean> {
-  const { row } = await engine.executor.execute(referenceExists(engine, { column, value, scope }))
+  const query = referenceExists(engine, { column, value, scope })
+  const { row } = await engine.executor.execute({ ...query, withoutIndex: () => nothing })
   return row !== undefined
 }
 
@@ -99,11 +100,11 @@ async function finds (engine: Engine, query: Compilable): Promise<boolean> {
 
 /**
  * Finds the column that made an entry of an index too long. Of the columns of the index that the failure names, it is
- * the one with the longest written text. Returns undefined if the failure names no index, or no column of
- * that index gets a text.
+ * the one with the longest written text. Returns undefined if the failure names no index, if no column of that index
+ * gets a text, or if an error may not name the column.
  */
 export async function findOversized (
-  engine: Engine, { values, failure }: FailedWrite & { readonly failure: StatementFailure }
+  engine: Engine, { known, values, failure }: FailedWrite & { readonly failure: StatementFailure }
 ): Promise<Column | undefined> {
   const index = propertyOf(failure.cause, 'constraint')
   const rows = index === '' ? undefined : engine.dialect.indexColumns?.(index)
@@ -113,5 +114,5 @@ export async function findOversized (
   const names = (await engine.executor.readArrays(query.compile(), ['name'])).map(([name]) => name)
   const [longest] = [...values].filter(([{ name }, value]) => names.includes(name) && typeof value === 'string')
     .sort(([, a], [, b]) => String(b).length - String(a).length)
-  return longest?.[0]
+  return [...known].find((column) => column === longest?.[0])
 }

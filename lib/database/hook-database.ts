@@ -26,11 +26,15 @@ const opening = /^\s*(?:\/\*M?!\d*\s*)?/
  * savepoint, nor statements before which MariaDB commits by itself, such as `create table`.
  */
 const transactional =
-  /^(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+  /^(?:begin|start|commit|end|abort|prepare\s+transaction|execute\s+immediate|set\b.*\bautocommit|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+
+/** Matches the comments that MariaDB has in addition. In PostgreSQL, `#` is an operator. */
+const hashed = /#[^\n]*/g
 
 /** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several in one text. */
 function endsTransaction (text: string): boolean {
-  return text.replace(quoted, ' ').split(';')
+  const bare = text.replace(quoted, ' ')
+  return [bare, bare.replace(hashed, ' ')].flatMap((sql) => sql.split(';'))
     .some((statement) => transactional.test(statement.replace(opening, '')))
 }
 
@@ -80,7 +84,7 @@ class HookConnection implements DatabaseConnection {
 
   async #ask<R> (query: CompiledQuery): Promise<QueryResult<R>> {
     if (endsTransaction(query.sql)) {
-      throw this.#fail(new Error('A hook must not begin or end a transaction: it runs in that of the write'))
+      throw this.#fail(new Error(mustNotEnd))
     }
     try {
       return await this.#transaction.ask<R>({ ...query, label: this.#label })
@@ -93,6 +97,15 @@ class HookConnection implements DatabaseConnection {
   #fail (thrown: unknown): unknown {
     this.#failure ??= { thrown }
     return thrown
+  }
+}
+
+const mustNotEnd = 'A hook must not begin or end a transaction: it runs in that of the write'
+
+/** Driver that refuses the transactions that a hook may begin with `startTransaction()`. */
+class HookDriver extends DummyDriver {
+  override async beginTransaction (): Promise<void> {
+    throw new Error(mustNotEnd)
   }
 }
 
@@ -124,9 +137,9 @@ function kyselyOn (host: Kysely<Tables>, connection: DatabaseConnection): HookDa
   const executor = host.getExecutor().withConnectionProvider(new SingleConnectionProvider(connection))
   const dialect: KyselyDialect = {
     createAdapter: () => executor.adapter,
-    createDriver: () => new DummyDriver(),
+    createDriver: () => new HookDriver(),
     createIntrospector: () => { throw new Error('A hook cannot introspect the database') },
     createQueryCompiler: () => executor
   }
-  return new Transaction<Tables>({ config: { dialect }, dialect, driver: new DummyDriver(), executor })
+  return new Transaction<Tables>({ config: { dialect }, dialect, driver: new HookDriver(), executor })
 }

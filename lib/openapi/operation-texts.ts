@@ -75,7 +75,8 @@ export function remarksOf (
 
 function scopeRemarks (operation: Operation, resource: Resource): string[] {
   if (operation !== 'create') return ['Records that the user may not see are answered like missing ones.']
-  const fixable = [...fixableBy(resource)].map((key) => `\`${key}\``).join(', ')
+  const excluded = new Set([...resource.excluded].map(({ key }) => key))
+  const fixable = [...fixableBy(resource)].filter((key) => !excluded.has(key)).map((key) => `\`${key}\``).join(', ')
   return [
     'The record must be one that the user may see.',
     ...(fixable === '' ? [] : [`Where this decides the value of a field, the server sets it: ${fixable}.`])

@@ -1,6 +1,7 @@
 import { splitName } from '../plan/path.js'
 import { madeUpUser } from '../policy/made-up-users.js'
 import type { Resource } from '../resource/resource.js'
+import { ignoreRejection } from '../values/promises.js'
 
 /**
  * Returns the keys of the fields that the scope of a resource may fix to one value, so that the server sets them. The
@@ -20,7 +21,9 @@ export function fixableBy (
 
 function outcomeOf (evaluate: () => unknown): object {
   try {
-    return Object(evaluate())
+    const given = evaluate()
+    ignoreRejection(given)
+    return Object(given)
   } catch {
     return {}
   }

@@ -6,7 +6,7 @@ import { shareParts } from './share-parts.js'
 
 /** The values that `@fastify/swagger` passes to the transform of a route, and takes from it. */
 interface Described {
-  readonly schema: object
+  readonly schema: object & { readonly hide?: boolean }
   readonly url: string
 }
 
@@ -23,12 +23,14 @@ export interface DocumentedConfig {
 
 /**
  * Returns the `config` with which a route describes itself when a document is requested; nothing is done before. A
- * Swagger 2.0 document gets the route's own schemas.
+ * Swagger 2.0 document gets the route's own schemas. A route that the host hides stays hidden.
  *
  * @param noteSwagger2  is called if the document is in Swagger 2.0
  */
 export function documentedAs (resource: Resource, operation: Operation, noteSwagger2: () => void): DocumentedConfig {
-  return whenAsked((document, { route }) => {
+  return whenAsked((document, { route, schema }) => {
+    // An onRoute hook of the host has hidden the route.
+    if (schema.hide === true) return schema
     const isPatch = route.method === 'PATCH'
     const name = `${operationIdOf(resource, isPatch ? 'patch' : operation)}${route.method === 'HEAD' ? '-head' : ''}`
     const ids = idsOf(resource)

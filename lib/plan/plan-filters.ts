@@ -42,7 +42,8 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
   if (filters.length === 0 && viewer.scope.length === 0) return noFilters
   const joins: Joins = new Map()
   const { paths, conditions } = planWanted(scope, filters, { joins, closed: viewer.closed })
-  if (viewer.scopeOf === unscoped.scopeOf) return { joins: [...joins.values()], conditions }
+  const isUnscoped = viewer.scope.length === 0 && viewer.scopeOf === unscoped.scopeOf
+  if (isUnscoped) return { joins: [...joins.values()], conditions }
   const seen = [...viewer.scope, ...scopesAlong(paths, viewer)].map(({ path, operator, values }) => {
     const { column } = path
     const stored = storedValues({ column, operator, values }, scope.reader.dialect)

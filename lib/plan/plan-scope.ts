@@ -3,6 +3,7 @@ import { notNull, operators, type FilterSyntax, type Operator } from '../fields/
 import { isForeignKey, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { suggestion } from '../suggest.js'
+import { ignoreRejection } from '../values/promises.js'
 import { storableText, type Json } from '../values/values.js'
 import { isUnfinished, parseValue } from './filter-values.js'
 import { followPath, splitName } from './path.js'
@@ -32,6 +33,7 @@ export function compilePlanScope (model: Model): PlanScope {
   return (given) => {
     if (given === null) return nothing
     if (!isPlain(given)) {
+      ignoreRejection(given)
       throw wrong(model, 'must return an object with names of fields, or null, and no promise')
     }
     return Object.entries(given).map(([name, value]) => planCondition(model, targetOf(name, value === null), value))

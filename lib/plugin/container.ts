@@ -75,7 +75,7 @@ export function openContainer (
 function urlsOf ({ initialConfig, prefix }: FastifyInstance): Pick<ResourceSetting, 'prefix' | 'queryOf'> {
   const beginsAtSemicolon = [initialConfig, initialConfig.routerOptions]
     .some((options) => Object(options).useSemicolonDelimiter === true)
-  return { prefix: `${encodeURI(prefix)}/`, queryOf: compileQueryOf(beginsAtSemicolon) }
+  return { prefix: `${encodeURI(prefix).replace(/\/$/, '')}/`, queryOf: compileQueryOf(beginsAtSemicolon) }
 }
 
 /**

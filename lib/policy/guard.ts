@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preHandlerAsyncHookHandler } from 'fastify'
 import { errors, shownName } from '../errors.js'
+import { ignoreRejection } from '../values/promises.js'
 import type { Operation } from './operations.js'
+import { findNobody } from './policies.js'
 import type { AnyPolicy, Authenticate, Identity, PolicyUser, SecurityScheme } from './policy.js'
 import type { Protections } from './protection.js'
 import { refuse } from './refusal.js'
@@ -29,7 +31,7 @@ export interface Protected {
  * Returns the hooks that apply a policy before an operation; none if the operation is open and the resource has no
  * scope. A closed operation is always answered with 401. A guarded one is answered with 401 if the user is unknown, and
  * with 403 if the policy does not permit the operation to the user. An open operation of a resource with a scope is
- * answered with 401 only if the request has wrong credentials.
+ * answered with 401 only if the request has wrong credentials; never under a policy that knows no users.
  */
 export function policyHooks (
   { policy, protections, scopeRule }: Protected, authenticate: Authenticate, operation: Operation
@@ -41,16 +43,22 @@ export function policyHooks (
     return [async (request, reply) => {
       const user = await findUser(authenticate, request, reply)
       if (user === undefined) return await refuse(reply, scheme)
-      if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
+      const verdict: unknown = policy.permits(user, operation)
+      if (verdict !== true) throw forbidden(verdict)
       request.setDecorator(kUser, user)
     }]
   }
-  if (scopeRule === undefined) return []
+  if (scopeRule === undefined || authenticate === findNobody) return []
   return [async (request, reply) => {
     const user = await findUser(authenticate, request, reply)
     if (user !== undefined) request.setDecorator(kUser, user)
     else if (sendsCredentials(request, scheme)) return await refuse(reply, scheme)
   }]
+}
+
+function forbidden (verdict: unknown): Error {
+  ignoreRejection(verdict)
+  return new errors.Forbidden()
 }
 
 /**

@@ -3,16 +3,19 @@ import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { requireKnown } from '../suggest.js'
 import { operations, reads, writes, type Operation } from './operations.js'
-import type { ClosedPolicy, Identity, Policy, SecurityScheme } from './policy.js'
+import type { Authenticate, ClosedPolicy, Identity, Policy, SecurityScheme } from './policy.js'
+
+/** Finds no user. A policy with this function knows no users, so it calls no credentials wrong. */
+export const findNobody: Authenticate<never> = async () => null
 
 /** Returns the default policy of the service document: anybody may read, and nobody may write. */
 export function readOnlyAuth (): Policy {
-  return Object.freeze({ open: reads, closed: writes, authenticator: () => async () => null, permits: () => false })
+  return Object.freeze({ open: reads, closed: writes, authenticator: () => findNobody, permits: () => false })
 }
 
 /** Returns a policy under which anybody may do everything. */
 export function openAuth (): Policy {
-  return Object.freeze({ open: operations, authenticator: () => async () => null, permits: () => true })
+  return Object.freeze({ open: operations, authenticator: () => findNobody, permits: () => true })
 }
 
 /**

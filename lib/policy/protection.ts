@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Model } from '../model/define-model.js'
 import { operations, type Operation } from './operations.js'
-import type { AnyPolicy } from './policy.js'
+import { ignoreRejection } from '../values/promises.js'
+import type { AnyPolicy, Identity } from './policy.js'
 
 /**
  * How a policy protects an operation. `open`: anybody may do it. `guarded`: users whom the policy permits may do it.
@@ -15,6 +16,16 @@ export type Protections = Readonly<Record<Operation, Protection>>
 export function compileProtections (policy: AnyPolicy): Protections {
   const rows = operations.map((operation) => [operation, protectionOf(policy, operation)])
   return Object.freeze(Object.fromEntries(rows) as Protections)
+}
+
+/**
+ * True if a policy permits an operation to a user. Only `true` permits: a policy in JavaScript may return anything,
+ * such as a promise.
+ */
+export function isPermitted (policy: AnyPolicy, user: Identity, operation: Operation): boolean {
+  const verdict: unknown = policy.permits(user, operation)
+  ignoreRejection(verdict)
+  return verdict === true
 }
 
 /** Returns how a policy protects an operation. */

@@ -77,7 +77,7 @@ export function adminAuth (users: Model, options: UserAuthOptions = {}): Policy 
   const policy = policyFor(users, options)
   requireField(users, options.admin ?? 'admin', 'boolean')
   return Object.freeze({
-    ...policy, permits: (user, operation) => user.admin && policy.permits(user, operation) === true
+    ...policy, permits: (user, operation) => user.admin && policy.permits(user, operation)
   } satisfies Policy)
 }
 

@@ -5,7 +5,7 @@ import { everything, unscoped, type ListViewer, type Scope, type Viewer } from '
 import { userOf, type Protected } from './guard.js'
 import type { Operation } from './operations.js'
 import type { AnyPolicy, Identity } from './policy.js'
-import type { RelatedProtection } from './protection.js'
+import { isPermitted, type RelatedProtection } from './protection.js'
 
 /** The function of a resource that says which records a user may see, and the policy whose users it is made for. */
 export interface ScopeRule {
@@ -75,7 +75,7 @@ function modelsClosedTo (
 ): ReadonlySet<Model> {
   if (guardedModels.size === 0) return closedModels
   const user = userOf<Identity>(request)
-  const mayList = (policy: AnyPolicy): boolean => user !== null && policy.permits(user, 'list') === true
+  const mayList = (policy: AnyPolicy): boolean => user !== null && isPermitted(policy, user, 'list')
   const others = [...guardedModels].filter(([, policy]) => !mayList(policy)).map(([model]) => model)
   return new Set([...closedModels, ...others])
 }

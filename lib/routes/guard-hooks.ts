@@ -1,7 +1,7 @@
 import type {
   FastifyReply, FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler
 } from 'fastify'
-import { browserGuard, policyHooks } from '../policy/guard.js'
+import { browserGuard, kUser, policyHooks } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
 import { readRecord, recordHook } from '../policy/owner.js'
 import type { Authenticate } from '../policy/policy.js'
@@ -30,12 +30,19 @@ export function guardHooks (
   return [
     ...isPrivate(resource, operation) ? [noStore] : [],
     refuseForeign(allowedOrigins),
+    forgetUser,
     ...[...policy, ...recordHooks(resource, operation)].map(passingOn)
   ]
 }
 
 const noStore: preHandlerHookHandler = (_request, reply, done) => {
   reply.header('cache-control', 'no-store')
+  done()
+}
+
+/** Forgets the user whom another guard of the same route has found: the policy of this one may know other users. */
+const forgetUser: preHandlerHookHandler = (request, _reply, done) => {
+  request.setDecorator(kUser, undefined)
   done()
 }
 
@@ -72,8 +79,10 @@ function passingOn (hook: Hook): preHandlerAsyncHookHandler {
  */
 function recordHooks (resource: Resource, operation: Operation): readonly Hook[] {
   if (rowOf(operation).path !== 'record') return []
+  // The route's handler knows only `request.params.id`, so the guard must not read the URL.
+  const named = { ...resource, parseKey: (id: string) => resource.parseKey(id, '') }
   const look: Hook = writes.includes(operation)
-    ? recordHook(resource)
-    : async (request) => { await readRecord(request, resource) }
+    ? recordHook(named)
+    : async (request) => { await readRecord(request, named) }
   return [async (request, reply) => { if (Object.hasOwn(Object(request.params), 'id')) await look(request, reply) }]
 }

@@ -570,6 +570,8 @@ async function checkLinks (t: Test, outer: string, prefix: string | undefined, b
 
 test('D-43: Location and links carry the prefix of the scope in which the plugin is registered', async (t) => {
   await checkLinks(t, '/v1', undefined, '/v1/api/message/')
+  await checkLinks(t, '/v1/', '', '/v1/message/')
+  await checkLinks(t, '/', '', '/message/')
 })
 
 test('D-254: Location and links are percent-encoded, whatever characters the prefixes have', async (t) => {

@@ -377,8 +377,8 @@ test('a reference that an old column of MariaDB cannot hold leads nowhere, also 
   const db = plain.mariadb(url)
   for (const statement of [
     'create table customer (id varchar(20) character set latin1 primary key, tenant int not null)',
-    'create table orders (id bigint auto_increment primary key, customer_id varchar(20) character set latin1 not null, ' +
-      'foreign key (customer_id) references customer (id))',
+    'create table orders (id bigint auto_increment primary key, customer_id varchar(20) character set latin1 ' +
+      'not null, foreign key (customer_id) references customer (id))',
     "insert into customer values ('a', 1)",
     "insert into orders values (1, 'a')"
   ]) await sql.raw(statement).execute(db)

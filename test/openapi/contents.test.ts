@@ -433,3 +433,16 @@ test('a date in a filter is a day that there is', async (t) => {
   t.match(document.operation('listDay').parameters?.find(({ name }) => name === 'day')?.schema, { format: 'date' })
   t.equal((await get('/api/day/?day=2026-02-30')).statusCode, 400)
 })
+
+test('what a hook of the host hides stays out of the document', async (t) => {
+  const { document } = await documentedApp(t, {
+    prepare: (app) => {
+      app.addHook('onRoute', (route) => {
+        if (route.url.includes('/note/')) route.schema = { ...route.schema, hide: true }
+      })
+    }
+  })
+  const paths = Object.keys(document.paths)
+  t.notOk(paths.some((path) => path.includes('/note/')))
+  t.ok(paths.some((path) => path.includes('/message/')))
+})

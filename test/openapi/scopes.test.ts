@@ -47,3 +47,20 @@ test('a key that a scope names is required all the same: no scope fixes it', asy
   t.strictSame(requestBody?.content['application/json']?.schema.required, ['id'])
   t.match(description, 'the server sets it: `name`.')
 })
+
+test('a field that is excluded is not named as one that the server sets', async (t) => {
+  const { document } = await documentedApp(t, {
+    models: [Company, Project],
+    register: (registry) => {
+      registry.register(Project, {
+        auth: hostAuth(() => null),
+        exclude: ['company'],
+        readOnly: ['company'],
+        scope: () => ({ company: 1, name: 'x' })
+      })
+    }
+  })
+  const { description } = document.operation('createProject')
+  t.match(description, 'the server sets it: `name`.')
+  t.notMatch(description, 'company')
+})

@@ -253,6 +253,11 @@ async function guarded (t: Test) {
   await app.register(restModels, { db, allowedOrigins: ['https://app.example.com'] })
   app.restModels.register(Message, { auth: session({ users: User }), ownerField: 'user' })
   app.restModels.register(Message, { path: 'public', auth: openAuth() })
+  app.restModels.register(Message, {
+    path: 'scoped',
+    auth: hostAuth(() => null),
+    scope: (user) => user === null ? { content: 'public' } : {}
+  })
   t.throws(() => app.restModels.guard('message', 'update'), { code: 'REST_MODELS_NOT_SET_UP' })
   await app.restModels.setup()
   const handler = async (request: Parameters<typeof userOf>[0]) => ({ user: userOf<Identity>(request) })
@@ -262,6 +267,8 @@ async function guarded (t: Test) {
   app.get('/raw/:id/', { preHandler: guard('message', 'read') }, handler)
   app.post('/copy/:id/', { preHandler: guard('message', 'create') }, handler)
   app.post('/broken/', { preHandler: app.restModels.guard('public', 'create') }, handler)
+  const two = [...guard('message', 'update'), ...guard('scoped', 'read')]
+  app.get('/two/:id/', { preHandler: two }, handler)
   return app
 }
 
@@ -286,13 +293,21 @@ test('D-136: guard() answers 401, 403, 404 and the owner\'s 403 before a route o
   t.equal((await send('POST', '/broken/')).statusCode, 200)
 })
 
+test('D-136: of two guards on one route, each knows only the users of its own policy', async (t) => {
+  const app = await guarded(t)
+  const headers = { 'x-session': '2' }
+  t.equal((await app.inject({ url: '/api/scoped/1/', headers })).statusCode, 404)
+  t.equal((await app.inject({ url: '/two/1/', headers })).statusCode, 404)
+  t.equal((await app.inject({ url: '/two/1/' })).statusCode, 401)
+})
+
 test('D-136: guard() of an unknown or an ambiguous resource, or of an unknown operation, is an error', async (t) => {
   const app = await guarded(t)
   const invalid = { code: 'REST_MODELS_INVALID_OPTIONS' }
   t.throws(() => app.restModels.guard('mesage', 'update'), { ...invalid, message: /did you mean 'message'/ })
   t.throws(() => app.restModels.guard(User, 'update'), { ...invalid, message: /'User'/ })
   t.throws(() => app.restModels.guard(undefined as never, 'update'), invalid)
-  t.throws(() => app.restModels.guard(Message, 'update'), { ...invalid, message: /'message', 'public'/ })
+  t.throws(() => app.restModels.guard(Message, 'update'), { ...invalid, message: /'message', 'public', 'scoped'/ })
   t.throws(() => app.restModels.guard('message', 'updte' as never), { ...invalid, message: /did you mean 'update'/ })
 })
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  boolean, datetime, defineModel, foreignKey, hostAuth, integer, json, password, text, uuid, type Field, type Identity,
-  type Model, type ResourceRegistry
+  boolean, datetime, defineModel, foreignKey, hostAuth, integer, json, openAuth, password, readOnlyAuth, text, uuid,
+  type Field, type Identity, type Model, type ResourceRegistry
 } from '../../lib/index.js'
 import { engine } from '../support/database.js'
 import { buildApp, type TestApp } from '../support/site.js'
@@ -407,6 +407,29 @@ test('D-143: where an operation is open, credentials that are sent decide what i
   t.equal((await get('/api/project/1/', as('wrong'))).statusCode, 401)
   t.equal((await get('/api/project/2/')).statusCode, 404)
   t.equal((await post('/api/project/', { name: 'x' })).statusCode, 401)
+})
+
+test('D-143: a policy that knows no users calls no credentials wrong', async (t) => {
+  for (const auth of [readOnlyAuth(), openAuth()]) {
+    const { get } = await appOf(t, (registry) => {
+      registry.register(Project, { auth, scope: (user) => user === null ? { rank: 1 } : {} })
+    })
+    const answer = await get('/api/project/', { headers: { authorization: 'Basic YWxpY2U6YQ==' } })
+    t.equal(answer.statusCode, 200)
+    t.same(ids(answer), [1])
+    t.equal(answer.headers['cache-control'], 'no-store')
+  }
+})
+
+test('D-142: a scope or a verdict that is a promise is a mistake, and its rejection ends nothing', async (t) => {
+  const fails = async (): Promise<never> => { throw new Error('late') }
+  const { get, post } = await appOf(t, (registry) => {
+    registry.register(Project, { auth: readers, scope: fails as never })
+    registry.register(Company, { auth: hostAuth(() => ({ id: 1 }), { permits: fails as never }) })
+  })
+  t.equal((await get('/api/project/', as(2))).statusCode, 500)
+  t.equal((await post('/api/company/', { name: 'x' })).statusCode, 403)
+  await new Promise((resolve) => { setImmediate(resolve) })
 })
 
 test('D-143: credentials are looked for where the scheme says', async (t) => {

@@ -1,4 +1,4 @@
-import Fastify from 'fastify'
+import Fastify, { type FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { test } from 'tap'
 import restModels, { defineModel, foreignKey, integer, key, text, userAuth } from '../../lib/index.js'
@@ -146,4 +146,38 @@ test('T-149: a reference leads to no hidden record whose key differs in case alo
   t.equal((await post('/api/city/', { id: 2, land: 'A', size: 1 })).statusCode, 201)
   const stored = await db.selectFrom('city').select(['land_id', 'size']).execute()
   t.strictSame(stored, [{ land_id: 'A', size: 1 }, { land_id: 'A', size: 1 }])
+})
+
+test('T-151: the guard of a route of the host looks at the record that the handler sees', async (t) => {
+  const Line = defineModel('Line', {
+    a: text({ maxLength: 20 }), b: text({ maxLength: 20 }), user: foreignKey(() => User)
+  }, { key: ['a', 'b'] })
+  const { db } = await buildApp(t, {
+    models: [User, Line],
+    rows: { line: [{ a: 'x,y', b: 'z', user_id: 2 }, { a: 'x%2Cy', b: 'z', user_id: 3 }] },
+    register: (registry) => { registry.register(Line) }
+  })
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Line, { auth: userAuth(User), ownerField: 'user' })
+  await app.restModels.setup()
+  const handler = async ({ params }: FastifyRequest) => params
+  for (const path of ['/line/:id', '/line/:id/close']) {
+    app.post(path, { preHandler: app.restModels.guard(Line, 'update') }, handler)
+  }
+  const { get, post } = client(app)
+  const { objects } = (await get('/api/line/?ordering=a')).json()
+  t.same(objects.map(({ id }: { id: string }) => id), ['x%252Cy,z', 'x%2Cy,z'])
+  for (const end of ['', '/close']) {
+    const sent = async (segment: string, as: string) => {
+      const answer = await post(`/line/${segment}${end}`, undefined, { as })
+      return [answer.statusCode, answer.json().id]
+    }
+    t.same(await sent(encodeURIComponent('x%2Cy,z'), 'alice'), [200, 'x%2Cy,z'], end)
+    t.same(await sent(encodeURIComponent('x%252Cy,z'), 'bob'), [200, 'x%252Cy,z'], end)
+    t.same(await sent('x%252Cy,z', 'bob'), [403, undefined], `the handler would take it for alice's${end}`)
+    t.same(await sent('x%252Cy,z', 'alice'), [200, 'x%2Cy,z'], end)
+    t.same(await sent('x%2Cy,z', 'alice'), [404, undefined], `the router has decoded the comma${end}`)
+  }
 })

@@ -1,7 +1,7 @@
 import { madeUpUser, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
 import type { Operation } from '../../policy/operations.js'
 import type { AnyPolicy, Identity } from '../../policy/policy.js'
-import { protectionOf } from '../../policy/protection.js'
+import { isPermitted, protectionOf } from '../../policy/protection.js'
 
 /**
  * The audiences, widest first: who may do an operation. `some users` means a part of the users that only the policy
@@ -28,7 +28,7 @@ export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
 /** Returns true if a policy permits an operation to a user, false if not, and undefined if the policy throws. */
 function permits (policy: AnyPolicy, { identity }: MadeUpUser, operation: Operation): boolean | undefined {
   try {
-    return policy.permits(identity as Identity, operation) === true
+    return isPermitted(policy, identity as Identity, operation)
   } catch {
     return undefined
   }
