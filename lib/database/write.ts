@@ -12,7 +12,7 @@ import type { Engine } from './engine.js'
 import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
 import type { ReadTarget } from './read.js'
-import { writeAndRead, type WriteAndRead } from './transaction.js'
+import { inTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -43,7 +43,7 @@ export async function runCreate (
     const create = guard.references.length === 0
       ? target.statements.create(...values.values())
       : scopedInsert(engine, target, { values, references: guard.references })
-    const { row } = guard.outcome.length === 0
+    const { row } = guard.outcome.length === 0 && !target.statements.isTriggered
       ? await engine.executor.execute(create)
       : await writeAndRead(engine, { write: create, ...readAfterCreate(engine, target, guard) })
     if (row === undefined) throw new Unwritten()
@@ -71,7 +71,8 @@ export async function runUpdate (
     ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
     : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
   try {
-    const { row } = engine.dialect.returnsUpdates && guard.outcome.length === 0
+    const returns = engine.dialect.returnsUpdates && !target.statements.isTriggered
+    const { row } = returns && guard.outcome.length === 0
       ? await engine.executor.execute(update)
       : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
     return row
@@ -95,7 +96,7 @@ function readAfter (
 
 /**
  * Returns the read after a create, for {@link writeAndRead}. It finds the record only inside the scope. If it does
- * not, the create is rolled back and refused with 403.
+ * not, the create is rolled back and refused: with 403, or with {@link Unwritten} if there is no scope.
  */
 function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
   return {
@@ -103,7 +104,7 @@ function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: Reco
       const id = idOf(target.model, written, engine.dialect)
       return scopedSelect(engine, target, 'visible', { id, scope: outcome })
     },
-    refuse: () => new errors.Forbidden()
+    refuse: () => outcome.length === 0 ? new Unwritten() : new errors.Forbidden()
   }
 }
 
@@ -115,10 +116,14 @@ function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: Reco
  */
 export async function runDelete (engine: Engine, target: WriteTarget, record: ScopedRecord): Promise<boolean> {
   const { id, scope, ownerId = null } = record
+  const query = scope.length === 0
+    ? target.statements.delete(...ownParameters(engine, target, { id, ownerId }))
+    : scopedDelete(engine, target, record)
   try {
-    const { changed } = await engine.executor.execute(scope.length === 0
-      ? target.statements.delete(...ownParameters(engine, target, { id, ownerId }))
-      : scopedDelete(engine, target, record))
+    // SQLite keeps what a statement has done when a trigger refuses it by raise(fail), but not in a transaction.
+    const { changed } = target.statements.isTriggered
+      ? await inTransaction(engine, async (transaction) => await transaction.execute(query), query.label)
+      : await engine.executor.execute(query)
     return changed > 0
   } catch (failure) {
     throw explainDelete(failure)

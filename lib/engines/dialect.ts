@@ -76,6 +76,11 @@ export interface Dialect {
    * or if the models were not compared with the tables yet.
    */
   readonly storages?: ReadonlyMap<object, Storage>
+  /**
+   * Models with triggers that may change a record after the statement has returned it, so that it is read again. Absent
+   * if there are none, or if the models were not compared with the tables yet.
+   */
+  readonly triggered?: ReadonlySet<object>
   /** True if the engine runs in this process. */
   readonly isEmbedded: boolean
   /**

@@ -47,6 +47,8 @@ export interface Statements {
   readonly delete: Statement
   /** True if a column of the primary key holds texts, whose comparison depends on a collation. */
   readonly comparesTexts: boolean
+  /** True if triggers may change a record after the statement that wrote it has returned it. */
+  readonly isTriggered: boolean
 }
 
 export type Statement = (...parameters: readonly Stored[]) => Query
@@ -74,7 +76,8 @@ export function compileStatements (
     create: compile('create', db.insertInto(model.table).values(written).returning(selection(visible, dialect))),
     own: compile('read', where(db.selectFrom(model.table).select(selection(visible, dialect)), isOwn(engine, shape))),
     delete: compile('delete', where(db.deleteFrom(model.table), isOwn(engine, shape))),
-    comparesTexts: hasTextKey(model)
+    comparesTexts: hasTextKey(model),
+    isTriggered: dialect.triggered?.has(model) === true
   })
 }
 

@@ -4,8 +4,9 @@ import { hasType, requireTables, storagesOf } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
- * Returns an engine whose dialect knows how the columns of the models keep their values in this database. Returns the
- * engine unchanged if each column can use the storage that the dialect has for its kind.
+ * Returns an engine whose dialect knows how the columns of the models keep their values in this database, and which
+ * tables have triggers. Returns the engine unchanged if each column can use the storage that the dialect has for its
+ * kind, and no table has triggers.
  *
  * @throws REST_MODELS_TABLE_MISMATCH if a table does not fit its model, REST_MODELS_UNSUPPORTED_DATABASE if the
  *   connection does not meet a requirement of a column type
@@ -17,5 +18,16 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
     if (hasType(tables, models, { type, dialect })) await requireOf(db, requirement)
   }
   const storages = storagesOf(tables, models, dialect)
-  return storages.size === 0 ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages } })
+  const triggered = await triggeredModels(engine, tables, models)
+  const isPlain = storages.size === 0 && triggered.size === 0
+  return isPlain ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages, triggered } })
+}
+
+/** Returns the models whose records triggers may change after the statement that wrote them has returned them. */
+async function triggeredModels (
+  { db, dialect: { catalog } }: Engine, tables: DatabaseTables, models: ReadonlySet<Model>
+): Promise<ReadonlySet<Model>> {
+  const { rows } = await catalog.tablesChangedLater?.execute(db) ?? { rows: [] }
+  const changed = new Set(rows.map(tables.nameOf))
+  return new Set([...models].filter((model) => changed.has(tables.nameOf(model))))
 }

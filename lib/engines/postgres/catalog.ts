@@ -121,6 +121,11 @@ export const postgresCatalog: Catalog = {
       exists (select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 7 = 7
         and not g.tgisinternal and g.tgenabled <> 'D')
       or exists (select 1 from pg_rewrite r where r.ev_class = c.oid and r.ev_type = '3' and r.is_instead))`,
+  // Bits of tgtype: 2 for BEFORE, 4 for INSERT, 16 for UPDATE, 64 for INSTEAD OF.
+  tablesChangedLater: sql`
+    select c.relname as "table" from pg_class c where ${visible} and exists (
+      select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 66 = 0 and g.tgtype & 20 > 0
+        and not g.tgisinternal and g.tgenabled <> 'D')`,
   types: {
     int2: integer,
     int4: integer,
