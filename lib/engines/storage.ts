@@ -33,7 +33,8 @@ export type StorageName =
 export type ShownCondition = (
   column: RawBuilder<unknown>,
   operator: 'eq' | 'ne' | 'in' | 'lt' | 'lte' | 'gt' | 'gte',
-  values: readonly Parameter[]
+  values: readonly Parameter[],
+  options: FieldOptions
 ) => RawBuilder<SqlBool>
 
 /**
@@ -166,9 +167,13 @@ function finite (stored: Stored): number | null {
   return Number.isFinite(value) && !(typeof stored === 'string' && notDecimal.test(stored)) ? value : null
 }
 
-/** Returns a stored number as text with exactly `scale` digits after the decimal point; null if it is not finite. */
+/**
+ * Returns a stored number as text with exactly `scale` digits after the decimal point; null if it is not finite. Zero
+ * has no sign.
+ */
 export function decodeDecimal (stored: Stored, { scale = 2 }: FieldOptions): string | null {
-  return finite(stored)?.toFixed(scale) ?? null
+  const text = finite(stored)?.toFixed(scale) ?? null
+  return text !== null && text.startsWith('-0') && Number(text) === 0 ? text.slice(1) : text
 }
 
 /** Returns the function that makes the column type of a decimal, such as `numeric(15, 2)`. */

@@ -2,9 +2,10 @@ import { sql, type Expression, type SqlBool } from 'kysely'
 import { datetime } from '../../values/values.js'
 import { isYes } from '../catalog.js'
 import {
-  asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, named,
+  asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, exactNumber, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
+import { asRounded } from './decimals.js'
 import { asShown, isOtherForm, otherFormIndex } from './moments.js'
 
 /** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
@@ -95,6 +96,8 @@ export const sqliteStorage = {
     type: decimalType('decimal'),
     holds: held('numeric', 'real', 'integer'),
     isShown: isFinite,
+    shown: asRounded,
+    exact: exactNumber,
     encode: Number,
     decode: decodeDecimal
   },
