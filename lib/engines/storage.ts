@@ -124,6 +124,11 @@ export interface Storage {
    * value to the column's type, which may be narrower.
    */
   readonly compared?: (value: Parameter) => Expression<unknown>
+  /**
+   * True if the column would store something else in place of a value, so that a write of it is refused. Absent if the
+   * column keeps every value.
+   */
+  readonly alters?: (value: Json) => boolean
   /** Converts a JSON value to what the driver takes. Absent if the driver takes the JSON value as it is. */
   readonly encode?: (value: Json) => Stored
   decode (stored: Stored, options: FieldOptions): Json

@@ -136,10 +136,19 @@ export function encode (column: Column, value: Json, dialect: Dialect): Stored {
   return storage.encode === undefined ? value as Stored : storage.encode(value)
 }
 
-/** Returns values of columns as the engine stores them. */
+/**
+ * Returns values to write to columns, as the engine stores them.
+ *
+ * @throws REST_MODELS_CONSTRAINT (409) if a column would store something else in place of a value
+ */
 export function encodeAll (values: ReadonlyMap<Column, Json>, dialect: Dialect): ReadonlyMap<Column, Stored> {
   const encoded = new Map<Column, Stored>()
-  for (const [column, value] of values) encoded.set(column, encode(column, value, dialect))
+  for (const [column, value] of values) {
+    if (value !== null && storageOf(column, dialect).alters?.(value) === true) {
+      throw new errors.Constraint({ cause: new Error(`Column '${column.name}' cannot keep the value as it is`) })
+    }
+    encoded.set(column, encode(column, value, dialect))
+  }
   return encoded
 }
 

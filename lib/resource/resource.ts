@@ -4,10 +4,11 @@ import { includingSchemas } from '../../schemas/included.js'
 import { shapeSchema, valueSchema, type Shape } from '../../schemas/shapes.js'
 import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
+import type { Dialect } from '../engines/dialect.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import {
-  isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn
+  isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, storageOf, type Column, type ForeignKeyColumn
 } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { compileParseKey, compileSegmentOf, keyColumnsOf, withId, type ParseKey } from '../model/key.js'
@@ -85,7 +86,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
   const columns = columnsOf(registration)
   const access = accessOf(registration)
   const { visible } = columns
-  const writes = writesOf(registration, columns, checks)
+  const writes = writesOf(registration, columns, { checks, dialect: engine.dialect })
   return Object.freeze({
     ...registration,
     ...columns,
@@ -149,7 +150,7 @@ function columnsOf ({ model, excluded, readOnly, owner }: Registration): Resourc
 
 function writesOf (
   { model, hooks }: Registration, { visible, writable, creatable }: ResourceColumns,
-  checks: CheckCompiler
+  { checks, dialect }: { readonly checks: CheckCompiler, readonly dialect: Dialect }
 ): Pick<Resource, 'schemas' | 'comparesAll' | 'checkCreate' | 'checkValues'> {
   const { name, columns } = model
   const shown = withId(model, visible)
@@ -161,8 +162,9 @@ function writesOf (
   return {
     schemas,
     // All fields are compared with the stored record, because hooks run, and times of updates are set, only if
-    // something changes.
-    comparesAll: hooks !== undefined || columns.some(isSetOnUpdate),
+    // something changes, and because a column that cannot keep each value may hold one from another program.
+    comparesAll: hooks !== undefined ||
+      columns.some((column) => isSetOnUpdate(column) || storageOf(column, dialect).alters !== undefined),
     checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
     checkValues: checks.ofObject(anyValues)
   }

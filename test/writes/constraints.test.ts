@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { LightMyRequestResponse } from 'fastify'
 import { test, type Test } from 'tap'
-import { defineModel, foreignKey, text, type Policy } from '../../lib/index.js'
+import { defineModel, foreignKey, openAuth, text, type Policy } from '../../lib/index.js'
 import { engine } from '../support/database.js'
 import { buildApp, Message, User, type BuildOptions, type TestApp } from '../support/site.js'
 
@@ -413,4 +413,31 @@ test('D-114: SQLite: a value that is too big, and one that is no key, is a 409',
     await refused(t, create, "create trigger odd after insert on pair begin insert into pair (id) values ('x'); end"),
     constraint
   )
+})
+
+test('D-202: a text of which a column of SQLite would make a number is refused, and a number is shown as a text', {
+  skip: engine !== 'sqlite' && 'about SQLite'
+}, async (t) => {
+  const Event = defineModel('Event', { name: text(), starts: text({ nullable: true }) })
+  const { get, post, put, rowsOf } = await buildApp(t, {
+    models: [],
+    prepare: async (_app, db) => {
+      await sql`create table event (id integer primary key, name text not null, starts time)`.execute(db)
+      await sql`insert into event values (1, 'old', 18)`.execute(db)
+    },
+    register: (registry) => { registry.register(Event, { auth: openAuth() }) }
+  })
+  t.equal((await post('/api/event/', { name: 'right', starts: '18:30:00' })).statusCode, 201)
+  for (const starts of ['18', '007', '1e3', ' 5 ', '-.5', '+1.', '9'.repeat(400)]) {
+    const refused = { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' }
+    t.match((await post('/api/event/', { name: 'x', starts })).json(), refused, starts)
+    t.match((await put('/api/event/2/', { starts })).json(), refused, starts)
+  }
+  for (const starts of ['', '0x10', '1:2', '١٨', '1e', 'Infinity']) {
+    t.match((await put('/api/event/2/', { starts })).json(), { starts }, starts)
+  }
+  const { objects } = (await get('/api/event/?ordering=id')).json()
+  t.match(objects, [{ id: 1, starts: '18' }, { id: 2, starts: 'Infinity' }])
+  t.equal((await put('/api/event/1/', { ...objects[0], name: 'new' })).statusCode, 200, 'sent back as it was read')
+  t.match(await rowsOf('event'), [{ name: 'new', starts: 18 }, { starts: 'Infinity' }])
 })

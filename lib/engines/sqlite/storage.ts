@@ -55,12 +55,20 @@ const exact: Exact = {
 const isTextual = named('time', 'uuid')
 const isJson = named('json', 'jsonb')
 const holdsText = held('text', 'none')
-const text = {
+const plainText = {
   type: () => 'text',
   holds: (declaredType) => holdsText(declaredType) || isTextual(declaredType),
   isCollated: true,
   ...asIs
 } as const satisfies Storage
+/** Matches the texts that SQLite would store as numbers in a column of a type such as `time`. */
+const numeric = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i
+const text: Storage = {
+  ...plainText,
+  ofType: ({ written }) => isTextual(written)
+    ? { ...plainText, select: (column) => sql`cast(${column} as text)`, alters: (value) => numeric.test(String(value)) }
+    : undefined
+}
 const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
 
 /** Returns a condition that is true if a number is finite. It avoids `abs()`, which fails for the least integer. */
