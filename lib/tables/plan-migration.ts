@@ -11,6 +11,7 @@ import { findUnfillable, unfillableLines } from './creatable.js'
 import { requireDefaults } from './create-tables.js'
 import { readParts, type ExistingParts, type TableChange } from './existing-parts.js'
 import { findUnreferable, referencesOf, referringStorages } from './foreign-keys.js'
+import { missingReferences } from './missing-references.js'
 import { findObstacles } from './obstacles.js'
 import { planTables, type TablePlan } from './plan-tables.js'
 import { typeOf } from './table.js'
@@ -41,12 +42,14 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
   const storages = referringStorages(tables, models, dialect)
   const { created, changes } = await findMissing(engine, tables, models)
   await requireAddable(engine, tables, { created, changes })
+  const { rows: references } = await dialect.catalog.references.execute(engine.db)
   return {
     storages,
     tables: planTables(created, dialect),
     changes,
     differences: [
       ...existing.flatMap((model) => differencesOf(model, tables, { ...dialect, storages })),
+      ...missingReferences(existing, { tables, dialect, references }),
       ...unfillableLines(await findUnfillable(engine.db, tables, existing), dialect).map((line) =>
         `${line}: declare it in the model, or give it a default in the table`)
     ]

@@ -142,6 +142,25 @@ test('D-210: what differs otherwise is a comment with the remedy, and nothing is
   t.strictSame(await definitions(db), before)
 })
 
+test('D-263: a foreign key that the database lacks, or that deletes otherwise, is a difference', async (t) => {
+  const db = await openDatabase(t)
+  await createTables(db, [User])
+  const key = here({ sqlite: 'integer', postgres: 'bigserial', mariadb: 'bigint auto_increment' })
+  const user = here({ sqlite: 'user', postgres: '"user"', mariadb: 'user' })
+  await sql.raw(`create table note (id ${key} primary key, owner_id bigint not null, editor_id bigint not null, ` +
+    `foreign key (editor_id) references ${user} (id))`).execute(db)
+  const Referring = defineModel('Note', {
+    owner: foreignKey(() => User), editor: foreignKey(() => User, { onDelete: 'cascade' })
+  })
+  const { differences } = await writeMigration(db, [Referring])
+  t.strictSame(differences, [
+    "field 'owner' of model 'Note' refers to model 'User', but column 'owner_id' of table 'note' has no foreign key: " +
+      'add it by a statement of your own, so that no record refers to one that does not exist',
+    "field 'editor' of model 'Note' needs 'on delete cascade', but the foreign key of column 'editor_id' of table " +
+      "'note' has 'on delete no action': change the model, or the foreign key by a statement of your own"
+  ])
+})
+
 test('D-211: what rows keep from being added is an error that names each field and the remedy', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [User, Note])
@@ -374,9 +393,10 @@ test('D-216: what is unique or indexed already is not made again, whoever made i
     rank: integer()
   }
   const unique = [['title', 'rank'] as const]
-  t.strictSame(await writeMigration(db, [defineModel('Note', fields, { unique })]), {
-    source: undefined, differences: []
-  })
+  const { source: nothing, differences } = await writeMigration(db, [defineModel('Note', fields, { unique })])
+  t.equal(nothing, undefined)
+  t.match(differences, [/'user_id' of table 'note' has no foreign key/])
+  t.equal(differences.length, 1)
   const Stricter = defineModel('Note', { ...fields, rank: integer({ unique: true }) }, { unique })
   const source = await up(db, [Stricter])
   t.strictSame(source.match(/create\w+\('.*?'\)/g), ["createIndex('note__rank__unique')"])

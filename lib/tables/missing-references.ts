@@ -1,0 +1,49 @@
+import type { ReferenceRow } from '../engines/catalog.js'
+import type { Dialect } from '../engines/dialect.js'
+import type { Model } from '../model/define-model.js'
+import { isView, nameField } from './compare-tables.js'
+import { referencesOf } from './foreign-keys.js'
+import type { Reference } from './plan-tables.js'
+import type { DatabaseTables } from './read-tables.js'
+import { onDeleteOf } from './table.js'
+
+/** Facts about the database that tell which foreign keys it has. */
+interface Existing {
+  readonly tables: DatabaseTables
+  readonly dialect: Dialect
+  readonly references: readonly ReferenceRow[]
+}
+
+/**
+ * Returns, as sentences, how the foreign keys of models differ from those of existing columns: the database has none,
+ * or it does something else when a record is deleted that others refer to.
+ */
+export function missingReferences (models: readonly Model[], existing: Existing): readonly string[] {
+  const { tables, dialect } = existing
+  const isTable = (model: Model): boolean => tables.of(model) !== undefined && !isView(tables, model, dialect)
+  return models.filter(isTable).flatMap((model) => referencesOf(model)
+    .filter(({ column }) => tables.of(model)?.has(dialect.foldName(column.name)) && isTable(column.target()))
+    .flatMap((reference) => differencesOf(reference, existing)))
+}
+
+function differencesOf ({ model, column }: Reference, { tables, dialect, references }: Existing): readonly string[] {
+  const target = column.target()
+  const found = references.filter((row) => tables.nameOf(row) === tables.nameOf(model) &&
+    dialect.foldName(row.column) === dialect.foldName(column.name) &&
+    // A table in another schema has no name.
+    [tables.nameOf(target), ''].includes(tables.nameOf({ table: row.target })))
+  const where = `column '${column.name}' of table '${model.table}'`
+  const [reference] = found
+  if (reference === undefined) {
+    return [`${nameField(model, column)} refers to model '${target.name}', but ${where} has no foreign key: ` +
+      'add it by a statement of your own, so that no record refers to one that does not exist']
+  }
+  const action = reference.onDelete.toLowerCase().replace('restrict', 'no action')
+  const wanted = onDeleteOf(column)
+  if (action === wanted || !comparable.includes(action)) return []
+  return [`${nameField(model, column)} needs 'on delete ${wanted}', but the foreign key of ${where} has ` +
+    `'on delete ${action}': change the model, or the foreign key by a statement of your own`]
+}
+
+/** Actions for which the field option `onDelete` has a value. */
+const comparable: readonly string[] = ['no action', 'cascade', 'set null']
