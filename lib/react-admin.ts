@@ -59,7 +59,7 @@ function reads (client: AnyClient, maxLimit: number, tags: KnownTags) {
     getMany: methodOf(client, async (resource, { ids, meta, signal }: GetManyParams): Promise<GetManyResult> =>
       ({ data: await listKeys(resource, ids, maxLimit, includeOf(meta), { signal }) })),
     getOne: methodOf(client, async (resource, { id, meta, signal }: GetOneParams, name): Promise<GetOneResult> =>
-      ({ data: tags.keep(name, await resource.read(id, { ...includeOf(meta), signal })) }))
+      ({ data: await tags.read(name, (query) => resource.read(id, query), { ...includeOf(meta), signal }) }))
   }
 }
 

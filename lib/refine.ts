@@ -68,8 +68,8 @@ function records (client: AnyClient) {
   const tags = new KnownTags()
   return {
     getOne: async <Item extends BaseRecord> ({ resource, id, meta }: GetOneParams): Promise<GetOneResponse<Item>> => {
-      const record = await shown(resourceOf(client, resource).read<Item>(id, { ...includeOf(meta), ...signalOf(meta) }))
-      return { data: tags.keep(resource, record, String(id)) }
+      const read = async (query: Query) => await resourceOf(client, resource).read<Item>(id, query)
+      return { data: await shown(tags.read(resource, read, { ...includeOf(meta), ...signalOf(meta) }, String(id))) }
     },
     create: async <Item extends BaseRecord, Body = {}> (
       { resource, variables }: CreateParams<Body>

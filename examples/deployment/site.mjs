@@ -10,8 +10,9 @@ const { PORT = '3000', HOST = '127.0.0.1', DATABASE_URL = 'site.db', TRUST_PROXY
 const maxDrainMs = 10_000
 
 const Note = defineModel('Note', { message: text({ maxLength: 1000 }) })
-const open = { postgres: openPostgres, mariadb: openMariadb }[DATABASE_URL.split(':')[0]] ?? openSqlite
-const db = open(DATABASE_URL)
+const servers = { postgres: openPostgres, postgresql: openPostgres, mariadb: openMariadb, mysql: openMariadb }
+const open = servers[DATABASE_URL.split(':')[0]] ?? openSqlite
+const db = open(DATABASE_URL.replace(/^sqlite:/, ''))
 await createTables(db, [Note])
 
 const app = Fastify({

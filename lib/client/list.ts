@@ -55,6 +55,18 @@ export class List<Item, C extends Counts = undefined> implements PromiseLike<Pag
     return this.#page.then(kept, failed)
   }
 
+  /** Like that of a promise. */
+  async catch<Failed = never> (
+    failed?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null
+  ): Promise<Page<Item, C> | Failed> {
+    return await this.then(undefined, failed)
+  }
+
+  /** Like that of a promise. */
+  async finally (settled?: (() => void) | null): Promise<Page<Item, C>> {
+    return await this.then().finally(settled)
+  }
+
   /**
    * Requests the pages one after the other. If the query has no `page` and no `after`, the client asks for links with
    * cursors, which reach every record. If the server can give no cursor, it links by page number. The pages then end,

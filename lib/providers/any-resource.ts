@@ -91,11 +91,15 @@ export async function listRange<Item> (
   return { items, count, isCapped: capped, hasNext }
 }
 
-/** Returns the records with these keys, not always in the order of the keys. Keys without a record are left out. */
+/**
+ * Returns the records with these keys, not always in the order of the keys. Keys without a record are left out, and so
+ * are null, undefined and the empty text, which the libraries take from records that refer to nothing.
+ */
 export async function listKeys<Item> (
   resource: AnyResource, keys: readonly unknown[], maxLimit: number, query: Query, options?: CallOptions
 ): Promise<Item[]> {
-  const found = await Promise.all(chunksOf(keys, Math.min(maxLimit, maxKeys)).map(async (chunk) => {
+  const wanted = keys.filter((key) => ![null, undefined, ''].some((none) => key === none))
+  const found = await Promise.all(chunksOf(wanted, Math.min(maxLimit, maxKeys)).map(async (chunk) => {
     const list = resource.list<Item>({ ...query, id__in: chunk, limit: chunk.length }, options)
     return await take(list.pages(), 0, chunk.length)
   }))

@@ -1,4 +1,5 @@
 import { etagOf } from '../client/etags.js'
+import type { Query } from './any-resource.js'
 
 /**
  * Most ETags that are kept; the oldest is dropped first. A write of a record whose ETag was dropped is sent without
@@ -12,13 +13,36 @@ const maxTags = 200
  */
 export class KnownTags {
   readonly #tags = new Map<string, string>()
+  /** Names of resources whose records have no ETag. */
+  readonly #untagged = new Set<string>()
 
   /**
-   * Keeps the ETag of a record under a key, and returns the record, which must be the object that the client returned.
-   * If the record has no ETag, the function only drops an older one under that key.
+   * Reads a record and keeps its ETag under a key. A record with related ones comes without an ETag, so the record
+   * alone is read first. If the record changes between the two requests, the next write is refused, although nothing
+   * would be lost.
+   *
+   * @param read   requests the record with the given query
+   * @param query  may name related records in `include`, and may have options of the request
+   * @param key    default: the values of the record
    */
-  keep<Item extends object> (resource: string, record: Item, key: unknown = record): Item {
-    const tag = etagOf(record)
+  async read<Item extends object> (
+    resource: string, read: (query: Query) => Promise<Item>, query: Query, key?: unknown
+  ): Promise<Item> {
+    const { include, ...options } = query
+    if (include !== undefined && this.#untagged.has(resource)) return await read(query)
+    const alone = await read(options)
+    if (etagOf(alone) === undefined) this.#untagged.add(resource)
+    return this.keep(resource, include === undefined ? alone : await read(query), key, alone)
+  }
+
+  /**
+   * Keeps the ETag of a record under a key, and returns the record. If there is no ETag, the function only drops an
+   * older one under that key.
+   *
+   * @param tagged  the object that the client returned with the ETag
+   */
+  keep<Item extends object> (resource: string, record: Item, key: unknown = record, tagged: object = record): Item {
+    const tag = etagOf(tagged)
     const place = placeOf(resource, key)
     // An older tag under this key is that of an older state of the record.
     this.#tags.delete(place)

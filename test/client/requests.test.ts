@@ -273,6 +273,18 @@ test('D-78 a list sends nothing before it is awaited or gone through, and then e
   t.same(pages, [[1, 2], [3]])
 })
 
+test('D-78 a list has the methods of a promise', async (t) => {
+  const page = JSON.stringify({ meta: { next: '' }, objects: [] })
+  const found = scripted([{ body: page }])
+  let settled = 0
+  t.match(await found.client.message.list().finally(() => { settled++ }), { objects: [] })
+  t.match(await found.client.message.list().catch(() => 'none'), { objects: [] })
+  const failing = scripted([{ status: 404 }]).client.message
+  t.match(await failing.list().catch((error: unknown) => error), { status: 404 })
+  await t.rejects(failing.list().finally(() => { settled++ }), RestModelsError)
+  t.equal(settled, 2)
+})
+
 test('D-78 a loop begins where the query says, and does not leave the resource, wherever a link points', async (t) => {
   const gateway = scripted(
     [page([1], '/inner/api/message/?limit=1&page=2'), page([2], 'https://evil.example/?limit=1&page=3'), page([3])],

@@ -144,6 +144,20 @@ test('D-187: an update of a record that somebody else has changed is refused', a
   })
 })
 
+test('D-187: a form that shows related records is protected, too', async (t) => {
+  const { provider, client, sent } = await provide(t)
+  const meta = { include: ['person'] }
+  const { data: previousData } = await provider.getOne('task', { id: 2, meta })
+  t.match(previousData, { person: { name: 'Ben' } })
+  await client.task.update(2, { title: 'theirs' })
+  const update = provider.update('task', { id: 2, data: { ...previousData, due: null }, previousData })
+  t.match(await errorOf(update), { status: 412 })
+  await provider.getOne('person', { id: 1, meta: { include: [] } })
+  sent.length = 0
+  await provider.getOne('person', { id: 1, meta: { include: [] } })
+  t.equal(sent.length, 1, 'records without tags are read once')
+})
+
 test('D-187: after a write the record counts as read', async (t) => {
   const { provider, client } = await provide(t)
   for (const write of [

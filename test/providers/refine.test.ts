@@ -107,8 +107,10 @@ test('D-188: an update is refused if the record was changed since it was read la
   t.match(await update('third'), { data: { title: 'third' } })
   await client.task.update(2, { title: 'theirs' })
   await provider.getOne({ resource, id: 2, meta: { include: ['person'] } })
-  t.match(await update('fourth'), { data: { title: 'fourth' } }, 'a record with related ones was read, and has no tag')
+  t.match(await update('fourth'), { data: { title: 'fourth' } }, 'a record with related ones was read')
+  await provider.getOne({ resource, id: 2, meta: { include: ['person'] } })
   await client.task.update(2, { title: 'theirs' })
+  t.match(await errorOf(update('fifth')), { statusCode: 412 }, 'also with related records, a form is protected')
   t.same(await provider.deleteOne({ resource, id: 2 }), { data: { id: 2 } }, 'a delete is not compared')
 })
 
@@ -130,6 +132,8 @@ test('related records are included, and requests are aborted', async (t) => {
   const ann = { person: { id: 1, name: 'Ann' } }
   t.match(await provider.getList({ resource, meta }), { data: [ann] })
   t.match(await provider.getMany!({ resource, ids: [1], meta }), { data: [ann] })
+  const few = await provider.getMany!({ resource, ids: Object([1, null, undefined, '', 2]) })
+  t.same(few.data.map(({ id }) => id).toSorted(), [1, 2], 'references to nothing are left out')
   t.match(await provider.getOne({ resource, id: 1, meta }), { data: ann })
   const aborted = { queryContext: Object({ signal: AbortSignal.abort() }) }
   t.match(await errorOf(provider.getList({ resource, meta: aborted })), { name: 'AbortError' })
