@@ -1,7 +1,9 @@
+import { types } from 'node:util'
+
 /**
  * Ignores the rejection of a promise that a function of the deployer returned although it must return none. Without
  * this, the rejection would end the process.
  */
 export function ignoreRejection (value: unknown): void {
-  if (value instanceof Promise) value.catch(() => {})
+  if (types.isPromise(value)) value.catch(() => {})
 }

@@ -327,7 +327,8 @@ test('the columns of an index are asked for by a statement that may be repeated'
   const engine = { ...handleOf(db, dialects.postgres), executor: { readArrays } } as unknown as Engine
   const { columns: [, title] } = defineModel('Note', { title: text() })
   const failure = new StatementFailure('oversized', Object.assign(new Error('long'), { constraint: 'note__title' }))
-  const write = { model: {} as Model, known: new Set<Column>(), references: [], values: new Map([[title!, 'x']]) }
+  const known = new Set<Column>([title!])
+  const write = { model: {} as Model, known, references: [], values: new Map([[title!, 'x']]) }
   t.equal(await findOversized(engine, { ...write, failure }), title)
   t.same(asked.map(isRead), [true])
 })
