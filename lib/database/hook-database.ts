@@ -22,19 +22,21 @@ const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\
 /** Matches what may come before the first word of a statement: white space, and the `/*!50000` of MariaDB. */
 const opening = /^\s*(?:\/\*M?!\d*\s*)?/
 /**
- * Matches the first words of a statement that begins or ends a transaction. It does not match `rollback to` a
- * savepoint, nor statements before which MariaDB commits by itself, such as `create table`.
+ * Matches the first words of a statement that begins or ends a transaction, or makes MariaDB end one after each
+ * statement. It does not match `rollback to` a savepoint, nor statements before which MariaDB commits by itself, such
+ * as `create table`.
  */
 const transactional =
-  /^(?:begin|start|commit|end|abort|prepare\s+transaction|execute\s+immediate|set\b.*\bautocommit|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+  /^(?:(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b|set\b[^;]*\bautocommit\s*:?=)/i
 
-/** Matches the comments that MariaDB has in addition. In PostgreSQL, `#` is an operator. */
-const hashed = /#[^\n]*/g
+/** Also matches the comments that MariaDB has in addition. In PostgreSQL, `#` is an operator. */
+const quotedOrHashed = new RegExp(`${quoted.source}|#[^\\n]*`, 'g')
+/** Matches a statement of MariaDB that executes or prepares a text which begins or ends a transaction. */
+const prepared = /\b(?:execute\s+immediate|prepare\s+\S+\s+from)\s*['"]\s*(?:begin|start|commit|rollback)\b/i
 
 /** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several in one text. */
 function endsTransaction (text: string): boolean {
-  const bare = text.replace(quoted, ' ')
-  return [bare, bare.replace(hashed, ' ')].flatMap((sql) => sql.split(';'))
+  return prepared.test(text) || [quoted, quotedOrHashed].flatMap((hidden) => text.replace(hidden, ' ').split(';'))
     .some((statement) => transactional.test(statement.replace(opening, '')))
 }
 

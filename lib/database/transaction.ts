@@ -106,7 +106,7 @@ export interface WriteAndRead {
   read (written: Row | undefined): Query
   /**
    * Makes the error for a read that finds nothing although something was written. The error is thrown after a rollback.
-   * If `refuse` is absent, the write is committed, and the outcome has no row.
+   * If `refuse` is absent, the write is committed.
    */
   readonly refuse?: (() => Error) | undefined
 }
@@ -115,7 +115,8 @@ export interface WriteAndRead {
  * Runs a write and, if it changed something, a read in one transaction: for an engine whose updates return no rows, and
  * for writes whose result must be checked. Both are repeated together or not at all.
  *
- * @returns the row of the read, if it found one, and the `changed` of the write, as {@link Outcome} says
+ * @returns the row of the read, or that of the write if the read found none, and the `changed` of the write, as
+ *   {@link Outcome} says
  * @throws as {@link Executor} says, and what `refuse` returns
  */
 export async function writeAndRead (handle: Handle, { write, read, refuse }: WriteAndRead): Promise<Outcome> {
@@ -126,6 +127,7 @@ export async function writeAndRead (handle: Handle, { write, read, refuse }: Wri
     const { row } = await transaction.execute(read(written.row))
     const refusal = row === undefined ? refuse?.() : undefined
     if (refusal !== undefined) throw refusal
-    return { row, changed: written.changed }
+    // A trigger may have moved or deleted the record: then the write's own row is the answer.
+    return { row: row ?? written.row, changed: written.changed }
   }, write.label)
 }

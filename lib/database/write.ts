@@ -83,20 +83,24 @@ export async function runUpdate (
 
 /**
  * Returns the read after an update, for {@link writeAndRead}. With a scope, it finds the record only inside the scope.
- * If it does not, the write is rolled back and refused with 403. Without a scope, no write is refused.
+ * If it does not, the write is rolled back and refused with 403. Without a scope, and for a record that only a trigger
+ * can have moved, no write is refused.
  */
 function readAfter (
-  engine: Engine, target: WriteTarget, { id, ownerId, guard: { scope } }: RecordUpdate
+  engine: Engine, target: WriteTarget, { id, ownerId, guard: { scope, outcome } }: RecordUpdate
 ): Omit<WriteAndRead, 'write'> {
   const own = ownParameters(engine, target, { id, ownerId })
-  return scope.length === 0
-    ? { read: () => target.statements.own(...own) }
-    : { read: () => scopedSelect(engine, target, 'visible', { id, scope }), refuse: () => new errors.Forbidden() }
+  if (scope.length === 0) return { read: () => target.statements.own(...own) }
+  const isSure = engine.dialect.returnsUpdates && outcome.length === 0
+  return {
+    read: () => scopedSelect(engine, target, 'visible', { id, scope }),
+    refuse: isSure ? undefined : () => new errors.Forbidden()
+  }
 }
 
 /**
- * Returns the read after a create, for {@link writeAndRead}. It finds the record only inside the scope. If it does
- * not, the create is rolled back and refused: with 403, or with {@link Unwritten} if there is no scope.
+ * Returns the read after a create, for {@link writeAndRead}. If only the written record can show that it lies inside
+ * the scope, and the read does not find it there, the create is rolled back and refused with 403.
  */
 function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
   return {
@@ -104,7 +108,7 @@ function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: Reco
       const id = idOf(target.model, written, engine.dialect)
       return scopedSelect(engine, target, 'visible', { id, scope: outcome })
     },
-    refuse: () => outcome.length === 0 ? new Unwritten() : new errors.Forbidden()
+    refuse: outcome.length === 0 ? undefined : () => new errors.Forbidden()
   }
 }
 

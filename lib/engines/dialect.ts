@@ -78,7 +78,7 @@ export interface Dialect {
   readonly storages?: ReadonlyMap<object, Storage>
   /**
    * Models with triggers that may change a record after the statement has returned it, so that it is read again. Absent
-   * if there are none, or if the models were not compared with the tables yet.
+   * if the models were not compared with the tables yet.
    */
   readonly triggered?: ReadonlySet<object>
   /** True if the engine runs in this process. */

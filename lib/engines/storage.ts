@@ -33,8 +33,7 @@ export type StorageName =
 export type ShownCondition = (
   column: RawBuilder<unknown>,
   operator: 'eq' | 'ne' | 'in' | 'lt' | 'lte' | 'gt' | 'gte',
-  values: readonly Parameter[],
-  options: FieldOptions
+  values: readonly Parameter[]
 ) => RawBuilder<SqlBool>
 
 /**
@@ -110,6 +109,11 @@ export interface Storage {
   readonly isNull?: (column: Expression<unknown>) => RawBuilder<SqlBool>
   /** Returns the condition of a filter. Present if the operator's own SQL does not compare what records show. */
   readonly shown?: ShownCondition
+  /**
+   * Returns the least and the greatest stored value that records show as a value. If present, `shown` gets these two
+   * for each value.
+   */
+  readonly bounds?: (value: Json, options: FieldOptions) => readonly [Stored, Stored]
   /** True if records show all that is stored, so that `shown` also finds the rows after a cursor. */
   readonly showsAll?: true
   /** Converts values for cursors. If absent, a cursor holds the same text for a value as a filter does. */
@@ -161,7 +165,7 @@ export const asJson = {
 /** Reads floating-point numbers. Infinities and anything that is no number become null, because JSON has none. */
 export const asFinite = { decode: finite }
 
-/** Keeps a number in cursors as records show it, whatever zeros the driver's text has at its end. */
+/** Keeps a number in cursors with all its digits, but without the zeros that the driver's text may have at its end. */
 export const exactNumber: Exact = { write: (stored) => String(Number(stored)), read: finiteNumber }
 
 /** Texts that `Number` takes for a number although they are blank, or not in decimal digits. */

@@ -3,6 +3,7 @@ import {
 } from '../../schemas/documentation.js'
 import { pageSchema } from '../../schemas/list.js'
 import { rowOf, type Operation } from '../policy/operations.js'
+import { knowsUsers } from '../policy/policies.js'
 import type { Resource } from '../resource/resource.js'
 import { parametersOf } from './conditional.js'
 import { addTag, shareSchema, shareSecurity, type OpenApiDocument } from './document.js'
@@ -85,14 +86,15 @@ function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }:
 }
 
 /**
- * Returns the security requirements of an operation. An open operation has some only if the resource has a scope, and
- * they are then optional. If an operation has some, but the policy names no scheme, those of the host apply.
+ * Returns the security requirements of an operation. An open operation has some only if the resource has a scope and a
+ * policy that knows users, and they are then optional. If an operation has some, but the policy names no scheme, those
+ * of the host apply.
  */
 function securityOf (
-  document: OpenApiDocument, { protections, policy: { scheme }, scopeRule }: Resource, operation: Operation
+  document: OpenApiDocument, { protections, policy, policy: { scheme }, scopeRule }: Resource, operation: Operation
 ): JsonSchema {
   const isOpen = protections[operation] === 'open'
-  if (isOpen && scopeRule === undefined) return { security: [] }
+  if (isOpen && (scopeRule === undefined || !knowsUsers(policy))) return { security: [] }
   if (scheme === undefined) return {}
   const { type, scheme: name = type } = scheme
   return { security: [...(isOpen ? [{}] : []), { [shareSecurity(document, String(name), scheme)]: [] }] }

@@ -2,6 +2,7 @@ import type { JsonSchema } from '../../schemas/documentation.js'
 import { errors } from '../errors.js'
 import { isSecret } from '../model/column.js'
 import { reads, rowOf, writes, type Operation } from '../policy/operations.js'
+import { knowsUsers } from '../policy/policies.js'
 import type { SecurityScheme } from '../policy/policy.js'
 import { challengeOf, isBasic } from '../policy/refusal.js'
 import { isPrivate } from '../policy/visibility.js'
@@ -35,7 +36,8 @@ export function responsesOf (
   }
   Object.assign(responses, conditional.responses)
   const base = shareSchema(document, failureBase.name, failureBase.schema)
-  if (isPrivate(resource, operation)) responses[401] = refusalOf(document, resource, base)
+  const mayRefuse = resource.protections[operation] !== 'open' || knowsUsers(resource.policy)
+  if (mayRefuse && isPrivate(resource, operation)) responses[401] = refusalOf(document, resource, base)
   const isHooked = resource.hooked !== undefined && writes.includes(operation)
   for (const name of failuresOf(resource, operation)) {
     const ref = shareSchema(document, name, failureSchema(name, base))

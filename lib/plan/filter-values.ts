@@ -3,7 +3,7 @@ import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import { fieldKinds } from '../fields/field-kinds.js'
 import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
-import { encode, valueKindOf, type Column } from '../model/column.js'
+import { encode, storageOf, valueKindOf, type Column } from '../model/column.js'
 import { keyValues, parseId } from '../model/key.js'
 import type { WrittenFilter } from '../request/list-query.js'
 import { storableText, type Json } from '../values/values.js'
@@ -69,12 +69,14 @@ export function readFilterValues (
 
 /**
  * Returns the typed values of a condition as the engine stores them, and its patterns as the engine takes them. The id
- * of a key of several columns becomes one value for each of these columns.
+ * of a key of several columns becomes one value for each of these columns, and a value that has bounds becomes these.
  */
 export function storedValues (
   { column, operator, values }: FilterTarget & { readonly values: readonly Json[] }, dialect: Dialect
 ): readonly Stored[] {
   const { inEngine, syntax } = operators[operator]
+  const { bounds } = storageOf(column, dialect)
+  if (bounds !== undefined && syntax !== 'constant') return values.flatMap((value) => bounds(value, column.options))
   if (column.parts !== undefined) return values.flatMap((value) => keyValues(column, String(value), dialect))
   return values.map((value) => {
     if (syntax === 'constant' && value === notNull) return notNull

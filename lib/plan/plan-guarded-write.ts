@@ -5,7 +5,6 @@ import { encode, isFilledByDatabase, isForeignKey, type Column } from '../model/
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json, RecordKey } from '../values/values.js'
-import { storedValues } from './filter-values.js'
 import { planUpdate, type StoredOf } from './plan-update.js'
 import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
 import { unguarded, type GuardedReference, type RecordGuard } from './record-guard.js'
@@ -176,8 +175,8 @@ function isDecided (condition: ScopeCondition, { plan, isCreate }: PlannedWrite,
     return requireInside(condition.values.some((wanted) => wanted === notNull ? value !== null : wanted === value))
   }
   if (operator !== 'eq' && operator !== 'in') return false
-  const values = storedValues({ column, operator, values: condition.values }, dialect)
-  return requireInside(values.includes(encode(column, value, dialect)))
+  const stored = encode(column, value, dialect)
+  return requireInside(condition.values.some((wanted) => encode(column, wanted, dialect) === stored))
 }
 
 function requireInside (holds: boolean): true {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, preHandlerAsyn
 import { errors, shownName } from '../errors.js'
 import { ignoreRejection } from '../values/promises.js'
 import type { Operation } from './operations.js'
-import { findNobody } from './policies.js'
+import { knowsUsers } from './policies.js'
 import type { AnyPolicy, Authenticate, Identity, PolicyUser, SecurityScheme } from './policy.js'
 import type { Protections } from './protection.js'
 import { refuse } from './refusal.js'
@@ -48,7 +48,7 @@ export function policyHooks (
       request.setDecorator(kUser, user)
     }]
   }
-  if (scopeRule === undefined || authenticate === findNobody) return []
+  if (scopeRule === undefined || !knowsUsers(policy)) return []
   return [async (request, reply) => {
     const user = await findUser(authenticate, request, reply)
     if (user !== undefined) request.setDecorator(kUser, user)

@@ -3,19 +3,26 @@ import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { requireKnown } from '../suggest.js'
 import { operations, reads, writes, type Operation } from './operations.js'
-import type { Authenticate, ClosedPolicy, Identity, Policy, SecurityScheme } from './policy.js'
+import type { AnyPolicy, Authenticate, ClosedPolicy, Identity, Policy, SecurityScheme } from './policy.js'
 
-/** Finds no user. A policy with this function knows no users, so it calls no credentials wrong. */
-export const findNobody: Authenticate<never> = async () => null
+const findNobody: Authenticate<never> = async () => null
+const knowingNobody = (): Authenticate<never> => findNobody
+
+/**
+ * True if a policy may find users. The built-in policies without a login know none, so they call no credentials wrong.
+ */
+export function knowsUsers ({ authenticator }: Pick<AnyPolicy, 'authenticator'>): boolean {
+  return authenticator !== knowingNobody
+}
 
 /** Returns the default policy of the service document: anybody may read, and nobody may write. */
 export function readOnlyAuth (): Policy {
-  return Object.freeze({ open: reads, closed: writes, authenticator: () => findNobody, permits: () => false })
+  return Object.freeze({ open: reads, closed: writes, authenticator: knowingNobody, permits: () => false })
 }
 
 /** Returns a policy under which anybody may do everything. */
 export function openAuth (): Policy {
-  return Object.freeze({ open: operations, authenticator: () => findNobody, permits: () => true })
+  return Object.freeze({ open: operations, authenticator: knowingNobody, permits: () => true })
 }
 
 /**

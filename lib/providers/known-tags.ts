@@ -13,7 +13,7 @@ const maxTags = 200
  */
 export class KnownTags {
   readonly #tags = new Map<string, string>()
-  /** Names of resources whose records have no ETag. */
+  /** Names of resources whose records had no ETag when one was last read alone. */
   readonly #untagged = new Set<string>()
 
   /**
@@ -32,6 +32,7 @@ export class KnownTags {
     if (include !== undefined && this.#untagged.has(resource)) return await read(query)
     const alone = await read(options)
     if (etagOf(alone) === undefined) this.#untagged.add(resource)
+    else this.#untagged.delete(resource)
     return this.keep(resource, include === undefined ? alone : await read(query), key, alone)
   }
 

@@ -1,10 +1,10 @@
 import type {
   FastifyReply, FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler
 } from 'fastify'
-import { browserGuard, kUser, policyHooks } from '../policy/guard.js'
+import { browserGuard, kUser, policyHooks, userOf } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
 import { readRecord, recordHook } from '../policy/owner.js'
-import type { Authenticate } from '../policy/policy.js'
+import type { Authenticate, Identity } from '../policy/policy.js'
 import { isPrivate } from '../policy/visibility.js'
 import type { Resource } from '../resource/resource.js'
 import { passOn } from '../response/failure.js'
@@ -31,7 +31,8 @@ export function guardHooks (
     ...isPrivate(resource, operation) ? [noStore] : [],
     refuseForeign(allowedOrigins),
     forgetUser,
-    ...[...policy, ...recordHooks(resource, operation)].map(passingOn)
+    ...[...policy, ...recordHooks(resource, operation)].map(passingOn),
+    rememberUser
   ]
 }
 
@@ -40,9 +41,20 @@ const noStore: preHandlerHookHandler = (_request, reply, done) => {
   done()
 }
 
-/** Forgets the user whom another guard of the same route has found: the policy of this one may know other users. */
+/** Users whom an earlier guard of the same route has found, while another guard runs. */
+const earlier = new WeakMap<FastifyRequest, Identity>()
+
+/** Forgets the user whom an earlier guard of the same route has found: the policy of this one may know other users. */
 const forgetUser: preHandlerHookHandler = (request, _reply, done) => {
+  const user = userOf<Identity>(request)
+  if (user !== null) earlier.set(request, user)
   request.setDecorator(kUser, undefined)
+  done()
+}
+
+/** Gives the handler the user of an earlier guard if this guard has found none. */
+const rememberUser: preHandlerHookHandler = (request, _reply, done) => {
+  if (userOf(request) === null) request.setDecorator(kUser, earlier.get(request))
   done()
 }
 

@@ -6,6 +6,7 @@ import type { Scheduler } from '../plugin/scheduling/scheduler.js'
 import { policyHooks } from '../policy/guard.js'
 import { recordHook } from '../policy/owner.js'
 import { operations, operationTable, rowOf, writes, type Operation } from '../policy/operations.js'
+import { knowsUsers } from '../policy/policies.js'
 import type { Authenticate } from '../policy/policy.js'
 import type { Resource } from '../resource/resource.js'
 import { itemAt, keysOf } from '../values/lookup.js'
@@ -94,9 +95,9 @@ type PreHandlers = ReadonlyArray<preHandlerHookHandler | preHandlerAsyncHookHand
  * policy.
  */
 function stepsOf (resource: Resource, operation: Operation, { authenticate, refuseForeign, scheduler }: Guards) {
-  const { protections: { [operation]: protection }, scopeRule } = resource
+  const { protections: { [operation]: protection }, policy, scopeRule } = resource
   // An open operation on a resource with a scope checks passwords too, if they are sent.
-  const checksUsers = scopeRule !== undefined && protection === 'open'
+  const checksUsers = scopeRule !== undefined && protection === 'open' && knowsUsers(policy)
   const schedule = scheduler.scheduleOf(operation, checksUsers ? 'guarded' : protection)
   const preHandler: PreHandlers = [...schedule.preHandler, ...policyHooks(resource, authenticate, operation)]
   return { ...schedule, onRequest: writes.includes(operation) ? [refuseForeign] : [], preHandler }

@@ -44,7 +44,7 @@ export function conditionSql (condition: Condition, dialect: Dialect): RawBuilde
   const { shown, showsAll = false, isCollated = false, isNull } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
   if (shown !== undefined && (showsAll || !asStored) && isComparison(operator) && values.length > 0) {
-    return shown(ref, operator, values, column.options)
+    return shown(ref, operator, values)
   }
   const isIdentifying = operator === 'eq' && column.options.unique === true
   const target = {

@@ -1,7 +1,7 @@
 import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, Slot, Stored } from '../engines/storage.js'
 import { operators } from '../fields/operators.js'
-import { valueKindOf, type Column } from '../model/column.js'
+import { storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 
 /** A condition with its values as the engine stores them. {@link openCondition} replaces the values with slots. */
@@ -29,13 +29,14 @@ export function withFewShapes<C extends FilledCondition> (condition: C, dialect:
   const { syntax } = operators[operator]
   if (syntax === 'pattern') return withTraits(condition, dialect)
   if (syntax !== 'list' || values.length === 0) return condition
-  if (values.length > maxPaddedValues) {
+  // A key of several columns has as many values for each item of the list, and bounds are two.
+  const hasBounds = storageOf(column, dialect).bounds !== undefined
+  const width = column.parts?.length ?? (hasBounds ? 2 : 1)
+  const count = values.length / width
+  if (count > maxPaddedValues) {
     const hasArray = dialect.listed !== undefined && column.parts === undefined && isListed(column)
     return hasArray ? { ...condition, values: [toArray(values)], isArray: true } : condition
   }
-  // A key of several columns has as many values for each item of the list.
-  const width = column.parts?.length ?? 1
-  const count = values.length / width
   const missing = 2 ** Math.ceil(Math.log2(count)) - count
   return { ...condition, values: [...values, ...Array<readonly Stored[]>(missing).fill(values.slice(-width)).flat()] }
 }

@@ -12,6 +12,8 @@ interface Existing {
   readonly tables: DatabaseTables
   readonly dialect: Dialect
   readonly references: readonly ReferenceRow[]
+  /** Tables that can have no foreign keys, and to which none can refer, with the reason. */
+  readonly detached: ReadonlyArray<{ readonly table: string, readonly why: string }>
 }
 
 /**
@@ -26,21 +28,25 @@ export function missingReferences (models: readonly Model[], existing: Existing)
     .flatMap((reference) => differencesOf(reference, existing)))
 }
 
-function differencesOf ({ model, column }: Reference, { tables, dialect, references }: Existing): readonly string[] {
+function differencesOf ({ model, column }: Reference, existing: Existing): readonly string[] {
+  const { tables, dialect, references, detached } = existing
   const target = column.target()
   const found = references.filter((row) => tables.nameOf(row) === tables.nameOf(model) &&
     dialect.foldName(row.column) === dialect.foldName(column.name) &&
     // A table in another schema has no name.
     [tables.nameOf(target), ''].includes(tables.nameOf({ table: row.target })))
   const where = `column '${column.name}' of table '${model.table}'`
-  const [reference] = found
-  if (reference === undefined) {
-    return [`${nameField(model, column)} refers to model '${target.name}', but ${where} has no foreign key: ` +
-      'add it by a statement of your own, so that no record refers to one that does not exist']
+  const actions = found.map(({ onDelete }) => onDelete.toLowerCase().replace('restrict', 'no action'))
+  const [action] = actions
+  if (action === undefined) {
+    const kept = detached.find((row) => [model, target].some((of) => tables.nameOf(of) === tables.nameOf(row)))
+    const remedy = kept === undefined
+      ? 'add it by a statement of your own, so that no record refers to one that does not exist'
+      : `table '${kept.table}' ${kept.why}`
+    return [`${nameField(model, column)} refers to model '${target.name}', but ${where} has no foreign key: ${remedy}`]
   }
-  const action = reference.onDelete.toLowerCase().replace('restrict', 'no action')
   const wanted = onDeleteOf(column)
-  if (action === wanted || !comparable.includes(action)) return []
+  if (actions.includes(wanted) || !comparable.includes(action)) return []
   return [`${nameField(model, column)} needs 'on delete ${wanted}', but the foreign key of ${where} has ` +
     `'on delete ${action}': change the model, or the foreign key by a statement of your own`]
 }

@@ -43,13 +43,14 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
   const { created, changes } = await findMissing(engine, tables, models)
   await requireAddable(engine, tables, { created, changes })
   const { rows: references } = await dialect.catalog.references.execute(engine.db)
+  const { rows: detached } = await dialect.catalog.tablesWithoutForeignKeys?.execute(engine.db) ?? { rows: [] }
   return {
     storages,
     tables: planTables(created, dialect),
     changes,
     differences: [
       ...existing.flatMap((model) => differencesOf(model, tables, { ...dialect, storages })),
-      ...missingReferences(existing, { tables, dialect, references }),
+      ...missingReferences(existing, { tables, dialect, references, detached }),
       ...unfillableLines(await findUnfillable(engine.db, tables, existing), dialect).map((line) =>
         `${line}: declare it in the model, or give it a default in the table`)
     ]

@@ -10,9 +10,14 @@ export function valueAt<Key, Value> (map: ReadonlyMap<Key, Value>, key: Key): Va
   return value
 }
 
-/** Returns the item at a position that a list certainly has; throws RangeError if it has not. -1 is the last one. */
+/** Returns the last item of a list that certainly has one; throws RangeError if it is empty. */
+export function lastOf<Item> (list: readonly Item[]): Item {
+  return itemAt(list, list.length - 1)
+}
+
+/** Returns the item at a position that a list certainly has; throws RangeError if it has not. */
 export function itemAt<Item> (list: readonly Item[], index: number): Item {
-  const item = list.at(index)
+  const item = list[index]
   if (item === undefined) throw new RangeError(`A list of ${list.length} items has none at position ${index}`)
   return item
 }

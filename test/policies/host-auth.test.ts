@@ -269,6 +269,7 @@ async function guarded (t: Test) {
   app.post('/broken/', { preHandler: app.restModels.guard('public', 'create') }, handler)
   const two = [...guard('message', 'update'), ...guard('scoped', 'read')]
   app.get('/two/:id/', { preHandler: two }, handler)
+  app.get('/open/:id/', { preHandler: [...guard('message', 'update'), ...guard('public', 'read')] }, handler)
   return app
 }
 
@@ -299,6 +300,8 @@ test('D-136: of two guards on one route, each knows only the users of its own po
   t.equal((await app.inject({ url: '/api/scoped/1/', headers })).statusCode, 404)
   t.equal((await app.inject({ url: '/two/1/', headers })).statusCode, 404)
   t.equal((await app.inject({ url: '/two/1/' })).statusCode, 401)
+  const { user } = (await app.inject({ url: '/open/1/', headers })).json()
+  t.same(user, { id: 2, admin: false }, 'the handler gets the one that was found')
 })
 
 test('D-136: guard() of an unknown or an ambiguous resource, or of an unknown operation, is an error', async (t) => {

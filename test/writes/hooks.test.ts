@@ -426,9 +426,10 @@ test('D-159: a hook neither ends the transaction nor passes over a failed statem
       await inner.rollback().execute()
     },
     ...engine === 'mariadb' && {
-      hash: async ({ db }) => { await sql.raw('# done\ncommit').execute(db) },
+      hash: async ({ db }) => { await sql.raw("# it's done\ncommit -- isn't it").execute(db) },
+      prepare: async ({ db }) => { await sql.raw("prepare s from ' commit'").execute(db) },
       immediate: async ({ db }) => { await sql`execute immediate 'commit'`.execute(db) },
-      automatic: async ({ db }) => { await sql`set @@session.autocommit = 1`.execute(db) }
+      automatic: async ({ db }) => { await sql.raw('set session\n autocommit = 1').execute(db) }
     },
     constraint: async ({ db }) => { await db.insertInto('outbox').values({ topic: null }).execute() },
     caught: async ({ db }) => { await db.insertInto('nowhere').values({ a: 1 }).execute().catch(() => {}) },
@@ -466,6 +467,7 @@ test('D-159: savepoints are permitted, and the instance may get more types', asy
       await sql`rollback to savepoint here`.execute(db)
       t.throws(() => db.introspection, /A hook cannot introspect/)
       await sql`select 'a; end of story' as a, 'it''s; commit -- ' as b /* ; rollback */`.execute(db)
+      if (engine === 'mariadb') await sql`execute immediate 'set @mode = (select 1 as autocommit)'`.execute(db)
       await outbox({ db: db.withTables<{ other: { id: number } }>() as typeof db, ...write })
     }
   })

@@ -31,6 +31,7 @@ test('D-261: what a trigger makes of a record after a write is in the answer, an
       await createTrigger(db, 'later', 'after insert', changes)
       await createTrigger(db, 'changed', 'after update of title', changes)
       await createTrigger(db, 'gone', 'after insert', "delete from doc where id = new.id and new.title = 'gone'")
+      await createTrigger(db, 'kept', 'after update', "delete from doc where id = new.id and new.title = 'archived'")
     },
     register: (registry) => {
       registry.register(Doc, { auth: openAuth(), etag: true })
@@ -59,8 +60,13 @@ test('D-261: what a trigger makes of a record after a write is in the answer, an
   t.equal(last.statusCode, 200, 'so is the tag of an update')
   const { length } = await rowsOf('doc')
   t.equal((await post('/api/scoped/', { title: 'hidden' })).statusCode, 403, 'what it makes decides about the scope')
-  t.match((await post('/api/doc/', { title: 'gone' })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+  t.match((await post('/api/doc/', { title: 'gone' })).json(), { title: 'gone', revision: 0 }, 'as it was returned')
   t.equal((await rowsOf('doc')).length, length, 'nothing is left of either')
+  for (const [path, id] of [['doc', 1], ['hooked', 2], ['scoped', 3]] as const) {
+    const archived = await put(`/api/${path}/${id}/`, { title: 'archived' })
+    t.match([archived.statusCode, archived.json()], [200, { id, title: 'archived' }], `${path}: done, and answered so`)
+    t.equal((await get(`/api/doc/${id}/`)).statusCode, 404)
+  }
 })
 
 test('D-261: what a trigger of SQLite refuses by raise(fail) is undone', {

@@ -1,48 +1,51 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { FieldOptions } from '../../values/field-options.js'
+import { itemAt } from '../../values/lookup.js'
+import type { Json } from '../../values/values.js'
 import { anyOf } from '../moments.js'
 import type { Parameter, ShownCondition } from '../storage.js'
 
-type NumberSql = RawBuilder<unknown>
-type Compare = (column: NumberSql, rounded: NumberSql, value: Parameter) => RawBuilder<SqlBool>
+// SQLite keeps decimals as floating-point numbers. So what other programs compute may have more digits than records
+// show, such as 3.3000000000000003 for three times 1.10. SQLite's own round() would not do: it rounds the digits that
+// it would print, and records show the digits of the number itself.
 
-/**
- * Compares decimals by what records show of them: rounded to their scale. SQLite keeps them as floating-point numbers,
- * so what other programs compute may have more digits, such as 3.3000000000000003 for three times 1.10. Except for
- * `ne`, a condition on the stored numbers lets an index serve.
- */
-export const asRounded: ShownCondition = (column, operator, values, { scale = 2 }) => {
-  const rounded = sql`round(${column}, ${sql.lit(scale)})`
-  if (operator === 'ne') return sql<SqlBool>`${rounded} not in (${sql.join(values)})`
-  // Half a unit of the last digit, and a little more: the rounded number decides.
-  const near = sql.lit(0.51 / 10 ** scale)
-  if (operator !== 'eq' && operator !== 'in') {
-    const compare = comparisonsWithin(near)[operator]
-    return anyOf(values.map((value) => compare(column, rounded, value)))
+/** Returns the least and the greatest number that records show as a decimal. */
+export function decimalBounds (value: Json, { scale = 2 }: FieldOptions): readonly [number, number] {
+  const wanted = Number(value)
+  const units = Math.round(wanted * 10 ** scale)
+  const isShown = (number: number): boolean => Number(number.toFixed(scale)) === wanted
+  const edge = (end: number, inwards: 1 | -1): number => {
+    const candidates = [neighbour(end, inwards === 1 ? -1 : 1), end, neighbour(end, inwards)]
+    return candidates.find(isShown) ?? wanted
   }
-  const [least, most] = boundsOf(values)
-  const isNear = sql`${column} >= ${least} - ${near} and ${column} <= ${most} + ${near}`
-  return sql<SqlBool>`(${isNear} and ${rounded} in (${sql.join(values)}))`
+  return [edge((units - 0.5) / 10 ** scale, 1), edge((units + 0.5) / 10 ** scale, -1)]
 }
 
-/** Returns the least and the greatest of some values as SQL. */
-function boundsOf (values: readonly Parameter[]): readonly [NumberSql, NumberSql] {
-  const [value = null, ...others] = values
-  if (others.length === 0) return [sql`${value}`, sql`${value}`]
-  const all = sql`(values ${sql.join(values.map((value) => sql`(${value})`))})`
-  return [sql`(select min(column1) from ${all})`, sql`(select max(column1) from ${all})`]
+/** Returns the next greater floating-point number (direction 1), or the next less one (-1), of one that is not zero. */
+function neighbour (number: number, direction: 1 | -1): number {
+  const view = new DataView(new ArrayBuffer(8))
+  view.setFloat64(0, number)
+  view.setBigInt64(0, view.getBigInt64(0) + BigInt(number < 0 ? -direction : direction))
+  return view.getFloat64(0)
 }
 
-/** Returns the conditions of comparisons. Each tests the stored number first, for which an index can serve. */
-function comparisonsWithin (near: RawBuilder<unknown>): Record<'lt' | 'lte' | 'gt' | 'gte', Compare> {
-  const compare = (symbol: RawBuilder<unknown>, bound: (value: Parameter) => NumberSql): Compare =>
-    (column, rounded, value) =>
-      sql<SqlBool>`${column} ${symbol} ${bound(value)} and ${rounded} ${symbol} ${value}`
-  const earliest = (value: Parameter): NumberSql => sql`${value} - ${near}`
-  const latest = (value: Parameter): NumberSql => sql`${value} + ${near}`
-  return {
-    lt: compare(sql`<`, latest),
-    lte: compare(sql`<=`, latest),
-    gt: compare(sql`>`, earliest),
-    gte: compare(sql`>=`, earliest)
-  }
+type Bounds = readonly [least: Parameter, greatest: Parameter]
+type Column = RawBuilder<unknown>
+
+type Compare = (column: Column, bounds: Bounds) => RawBuilder<SqlBool>
+
+const comparisons: Readonly<Record<'eq' | 'lt' | 'lte' | 'gt' | 'gte', Compare>> = {
+  eq: (column, [least, greatest]) => sql<SqlBool>`${column} >= ${least} and ${column} <= ${greatest}`,
+  lt: (column, [least]) => sql<SqlBool>`${column} < ${least}`,
+  lte: (column, [, greatest]) => sql<SqlBool>`${column} <= ${greatest}`,
+  gt: (column, [, greatest]) => sql<SqlBool>`${column} > ${greatest}`,
+  gte: (column, [least]) => sql<SqlBool>`${column} >= ${least}`
+}
+
+/** Compares decimals by what records show of them. `values` are the bounds of each value, in turn. An index serves. */
+export const asShownDecimal: ShownCondition = (column, operator, values) => {
+  const pairs = values.flatMap((least, index) => index % 2 === 0 ? [[least, itemAt(values, index + 1)] as const] : [])
+  const compare = comparisons[operator === 'in' || operator === 'ne' ? 'eq' : operator]
+  const isAny = anyOf(pairs.map((bounds) => compare(column, bounds)))
+  return operator === 'ne' ? sql<SqlBool>`not ${isAny}` : isAny
 }

@@ -5,7 +5,7 @@ import {
   asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, exactNumber, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
-import { asRounded } from './decimals.js'
+import { asShownDecimal, decimalBounds } from './decimals.js'
 import { asShown, isOtherForm, otherFormIndex } from './moments.js'
 
 /** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
@@ -104,7 +104,8 @@ export const sqliteStorage = {
     type: decimalType('decimal'),
     holds: held('numeric', 'real', 'integer'),
     isShown: isFinite,
-    shown: asRounded,
+    bounds: decimalBounds,
+    shown: asShownDecimal,
     exact: exactNumber,
     encode: Number,
     decode: decodeDecimal

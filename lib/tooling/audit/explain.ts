@@ -4,7 +4,7 @@ import type { PlannedColumn, PlannedUse, PlanRow } from '../../engines/query-pla
 import { baseAlias, type ListPlan } from '../../plan/list-plan.js'
 import type { Resource } from '../../resource/resource.js'
 import { countStatement, firstReach, listStatement, withIncludes } from '../../sql/list-statement.js'
-import { itemAt } from '../../values/lookup.js'
+import { lastOf } from '../../values/lookup.js'
 
 /**
  * The `limit` of an explained list with a filter, a search or a condition of a scope. With a small one, the database
@@ -18,7 +18,7 @@ const explainedLimit = 1_000_000
  */
 export async function isSought (resource: Resource, plan: ListPlan): Promise<boolean> {
   const { reader: { db, dialect: { plans } }, model } = resource
-  const { alias, column: { name } } = itemAt(plan.conditions, -1)
+  const { alias, column: { name } } = lastOf(plan.conditions)
   const { table = model.table } = plan.joins.find((join) => join.alias === alias) ?? {}
   if (!await isEachSought(resource, plan, [{ alias, table, name }])) return false
   return plans.sought === undefined || await hasColumn(db, plans.sought, { table, column: name })
@@ -47,7 +47,7 @@ async function isEachSought (
 
 /** True if an index finds, for each row of a list, the related record that the last `include` of the list names. */
 export async function isLookedUp (resource: Resource, plan: ListPlan): Promise<boolean> {
-  const { alias } = itemAt(plan.includes, -1)
+  const { alias } = lastOf(plan.includes)
   return !resource.reader.dialect.plans.scans(await explain(resource, 'include', plan), alias)
 }
 
