@@ -30,7 +30,8 @@ const transactional =
   /^(?:(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b|set\b[^;]*\bautocommit\s*:?=)/i
 
 /** Also matches the comments that MariaDB has in addition. In PostgreSQL, `#` is an operator. */
-const quotedOrHashed = new RegExp(`${quoted.source}|#[^\\n]*`, 'g')
+const quotedOrHashed =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*(?!M?!)[^]*?\*\/|#[^\n]*/g
 /** Matches a statement of MariaDB that executes or prepares a text which begins or ends a transaction. */
 const prepared = /\b(?:execute\s+immediate|prepare\s+\S+\s+from)\s*['"]\s*(?:begin|start|commit|rollback)\b/i
 

@@ -120,10 +120,10 @@ export interface Catalog {
    */
   readonly tablesWithTriggers?: RawBuilder<{ readonly table: string }>
   /**
-   * Query for the tables with triggers that may change a row after the statement that wrote it has returned it. Absent
-   * if the engine has no such triggers.
+   * Query for the tables with triggers that may change a row after the statement that wrote it has returned it. It
+   * finds none if the engine has no such triggers.
    */
-  readonly tablesChangedLater?: RawBuilder<{ readonly table: string }>
+  readonly tablesChangedLater: RawBuilder<{ readonly table: string }>
   /**
    * Query for the tables that can have no foreign keys, and to which none can refer, with the reason and the remedy.
    * Absent if there are no such tables.

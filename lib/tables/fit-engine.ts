@@ -27,7 +27,7 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
 async function triggeredModels (
   { db, dialect: { catalog } }: Engine, tables: DatabaseTables, models: ReadonlySet<Model>
 ): Promise<ReadonlySet<Model>> {
-  const { rows } = await catalog.tablesChangedLater?.execute(db) ?? { rows: [] }
+  const { rows } = await catalog.tablesChangedLater.execute(db)
   const changed = new Set(rows.map(tables.nameOf))
   return new Set([...models].filter((model) => changed.has(tables.nameOf(model))))
 }

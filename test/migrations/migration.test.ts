@@ -8,7 +8,10 @@ import restModels, {
   boolean, createTables, date, datetime, defineModel, foreignKey, integer, key, openAuth, password, text, uuid,
   type Model
 } from '../../lib/index.js'
+import { readHandle } from '../../lib/database/engine.js'
 import type { Tables } from '../../lib/engines/executor.js'
+import { missingReferences } from '../../lib/tables/missing-references.js'
+import { readTables } from '../../lib/tables/read-tables.js'
 import { writeMigration } from '../../lib/tools.js'
 import { engine, openDatabase } from '../support/database.js'
 import { compile } from '../support/compile.js'
@@ -158,6 +161,19 @@ test('D-263: a foreign key that the database lacks, or that deletes otherwise, i
       'add it by a statement of your own, so that no record refers to one that does not exist',
     "field 'editor' of model 'Note' needs 'on delete cascade', but the foreign key of column 'editor_id' of table " +
       "'note' has 'on delete no action': change the model, or the foreign key by a statement of your own"
+  ])
+})
+
+test('D-263: a table that can have no foreign keys is told what keeps it from them', async (t) => {
+  const db = await openDatabase(t)
+  const Note = defineModel('Note', { user: foreignKey(() => User) })
+  await createTables(db, [User, Note])
+  const { dialect } = readHandle(db)
+  const why = 'is kept elsewhere: convert it'
+  const existing = { tables: await readTables(db), dialect, references: [], detached: [{ table: 'note', why }] }
+  t.strictSame(missingReferences([Note], existing), [
+    "field 'user' of model 'Note' refers to model 'User', but column 'user_id' of table 'note' has no foreign key: " +
+      `table 'note' ${why}`
   ])
 })
 

@@ -16,7 +16,7 @@ export function decimalBounds (value: Json, { scale = 2 }: FieldOptions): readon
   const isShown = (number: number): boolean => Number(number.toFixed(scale)) === wanted
   const edge = (end: number, inwards: 1 | -1): number => {
     const candidates = [neighbour(end, inwards === 1 ? -1 : 1), end, neighbour(end, inwards)]
-    return candidates.find(isShown) ?? wanted
+    return Number(candidates.find(isShown))
   }
   return [edge((units - 0.5) / 10 ** scale, 1), edge((units + 0.5) / 10 ** scale, -1)]
 }
