@@ -1,8 +1,9 @@
 // @once: calls functions that no database takes part in
 
 import { test } from 'tap'
-import { defineModel, integer } from '../../lib/index.js'
+import { defineModel, foreignKey, integer, text, uuid } from '../../lib/index.js'
 import { acceptDefault } from '../../lib/model/column.js'
+import { acceptId } from '../../lib/plan/plan-write.js'
 import { itemAt, keysOf, lastOf, valueAt } from '../../lib/values/lookup.js'
 
 test('what must be there is returned, also if it is null', async (t) => {
@@ -19,4 +20,12 @@ test('what must be there and is not is an error, never undefined', async (t) => 
   t.throws(() => lastOf([]), RangeError)
   const seats = lastOf(defineModel('Room', { seats: integer() }).columns)
   t.throws(() => acceptDefault(seats, 'many'), { name: 'TypeError', message: /'seats'/ })
+})
+
+test('the id of a user that is no key of what the owner field refers to is none', async (t) => {
+  const Person = defineModel('Person', { id: uuid(), name: text() })
+  const owner = lastOf(defineModel('Note', { person: foreignKey(() => Person) }).columns)
+  t.equal(acceptId(owner, 'nobody'), undefined)
+  t.equal(acceptId(owner, 1), undefined)
+  t.equal(acceptId(owner, '018F0000-0000-7000-8000-00000000000A'), '018f0000-0000-7000-8000-00000000000a')
 })
