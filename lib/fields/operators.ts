@@ -82,7 +82,7 @@ export const matching = ['like', 'ilike'] as const satisfies Operator[]
 
 /** Operators by their names. The last part of a filter's name, such as `lt` of `age__lt`, is looked up here. */
 export const operatorByName: ReadonlyMap<string, Operator> = new Map(
-  (keysOf(operators)).map((name) => [name, name]))
+  keysOf(operators).map((name) => [name, name]))
 
 function equalsConstant ({ ref, isNull, compared }: ConditionColumn, value: Parameter): RawBuilder<SqlBool> {
   if (value === null) return isNull ?? sql<SqlBool>`${ref} is null`
