@@ -22,12 +22,13 @@ const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\
 /** Matches what may come before the first word of a statement: white space, and the `/*!50000` of MariaDB. */
 const opening = /^\s*(?:\/\*M?!\d*\s*)?/
 /**
- * Matches the first words of a statement that begins or ends a transaction, or makes MariaDB end one after each
- * statement. It does not match `rollback to` a savepoint, nor statements before which MariaDB commits by itself, such
- * as `create table`.
+ * Matches the first words of a statement that begins or ends a transaction. It does not match `rollback to` a
+ * savepoint, nor statements before which MariaDB commits by itself, such as `create table`.
  */
 const transactional =
-  /^(?:(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b|set\b[^;]*\bautocommit\s*:?=)/i
+  /^(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+/** Matches a statement after which MariaDB ends a transaction with each statement. */
+const automatic = /^set\b[^;]*\bautocommit\s*:?=/i
 
 /** Also matches the comments that MariaDB has in addition. In PostgreSQL, `#` is an operator. */
 const quotedOrHashed =
@@ -38,7 +39,8 @@ const prepared = /\b(?:execute\s+immediate|prepare\s+\S+\s+from)\s*['"]\s*(?:beg
 /** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several in one text. */
 function endsTransaction (text: string): boolean {
   return prepared.test(text) || [quoted, quotedOrHashed].flatMap((hidden) => text.replace(hidden, ' ').split(';'))
-    .some((statement) => transactional.test(statement.replace(opening, '')))
+    .map((statement) => statement.replace(opening, ''))
+    .some((statement) => transactional.test(statement) || automatic.test(statement))
 }
 
 /**
