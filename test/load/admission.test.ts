@@ -302,7 +302,7 @@ test('R-34: a request that waits for the database for two seconds is refused, th
   for (let number = 0; number < 65; number++) pretend(connections).send(queue, (failure) => { ended.push(failure) })
   t.equal(ended.length, 64)
   putForward(2001)
-  await sleep(300)
+  await waitFor('the last one has ended', async () => ended.length === 65)
   t.match(ended.at(64), { code: 'REST_MODELS_UNAVAILABLE', headers: { 'retry-after': '1' } })
 })
 
@@ -321,7 +321,7 @@ test('R-35: while connections are opened, an event-loop turn lasts two milliseco
     })
   }
   t.same(served, [0, 1])
-  await sleep(100)
+  await waitFor('an answer for each', async () => served.length === 10)
   t.same(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   putForward(200)
   for (const [index, { send }] of clients.entries()) {
@@ -345,7 +345,7 @@ test('R-35: a request that arrives while others wait for their turn is served in
     setImmediate(() => { events.push('turn ended') })
   })
   setImmediate(() => { enter(() => { events.push('served, which came later') }) })
-  await sleep(50)
+  await waitFor('all is done', async () => events.length === 3)
   t.same(events, ['served', 'served, which came later', 'turn ended'])
 })
 
@@ -440,9 +440,8 @@ test('R-36: requests wait while there is no room for answers, and go on when the
   let isServed = false
   pretend(connections).send(queue, () => { isServed = true })
   t.equal(isServed, false)
-  await sleep(600)
+  await waitFor('the request goes on', async () => isServed)
   t.equal(lazy.socket.destroyed, true)
-  t.equal(isServed, true)
 })
 
 /** An app with users and messages that listens. */
