@@ -2,9 +2,11 @@ import {
   DummyDriver, SingleConnectionProvider, Transaction, type CompiledQuery, type DatabaseConnection,
   type Dialect as KyselyDialect, type Kysely, type QueryResult
 } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
 import { StatementFailure } from '../engines/statement-failure.js'
 import type { StatementLabel } from '../events/messages.js'
+import { endsTransaction } from './ends-transaction.js'
 import type { Handle } from './engine.js'
 import type { OpenTransaction } from './transaction.js'
 
@@ -15,48 +17,21 @@ import type { OpenTransaction } from './transaction.js'
 export type HookDatabase = Transaction<Tables>
 
 /**
- * Matches quoted texts, quoted names and comments, which may hold anything. It does not match comments that begin with
- * `/*!` or `/*M!`, because MariaDB executes what is in them.
- */
-const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*(?!M?!)[^]*?\*\//g
-/** Matches what may come before the first word of a statement: white space, and the `/*!50000` of MariaDB. */
-const opening = /^\s*(?:\/\*M?!\d*\s*)?/
-/**
- * Matches the first words of a statement that begins or ends a transaction. It does not match `rollback to` a
- * savepoint, nor statements before which MariaDB commits by itself, such as `create table`.
- */
-const transactional =
-  /^(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
-/** Matches a statement after which MariaDB ends a transaction with each statement. */
-const automatic = /^set\b[^;]*\bautocommit\s*:?=/i
-
-/** Also matches the comments that MariaDB has in addition. In PostgreSQL, `#` is an operator. */
-const quotedOrHashed =
-  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*(?!M?!)[^]*?\*\/|#[^\n]*/g
-/** Matches a statement of MariaDB that executes or prepares a text which begins or ends a transaction. */
-const prepared = /\b(?:execute\s+immediate|prepare\s+\S+\s+from)\s*['"]\s*(?:begin|start|commit|rollback)\b/i
-
-/** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several in one text. */
-function endsTransaction (text: string): boolean {
-  return prepared.test(text) || [quoted, quotedOrHashed].flatMap((hidden) => text.replace(hidden, ' ').split(';'))
-    .map((statement) => statement.replace(opening, ''))
-    .some((statement) => transactional.test(statement) || automatic.test(statement))
-}
-
-/**
  * The connection of a transaction, as the hook `afterWrite` gets it. It refuses statements that begin or end a
  * transaction. Once a statement has failed, it refuses all others, and the write fails even if the hook caught the
  * error: otherwise PostgreSQL would answer the commit with a rollback.
  */
 class HookConnection implements DatabaseConnection {
   readonly #transaction: OpenTransaction
+  readonly #dialect: Dialect
   readonly #label: StatementLabel
   readonly #pending = new Set<Promise<unknown>>()
   #failure: { readonly thrown: unknown } | undefined
   #isOver = false
 
-  constructor (transaction: OpenTransaction, label: StatementLabel) {
+  constructor (transaction: OpenTransaction, dialect: Dialect, label: StatementLabel) {
     this.#transaction = transaction
+    this.#dialect = dialect
     this.#label = label
   }
 
@@ -88,9 +63,7 @@ class HookConnection implements DatabaseConnection {
   }
 
   async #ask<R> (query: CompiledQuery): Promise<QueryResult<R>> {
-    if (endsTransaction(query.sql)) {
-      throw this.#fail(new Error(mustNotEnd))
-    }
+    if (endsTransaction(query.sql, this.#dialect)) throw this.#fail(new Error(mustNotEnd))
     try {
       return await this.#transaction.ask<R>({ ...query, label: this.#label })
     } catch (error) {
@@ -128,7 +101,7 @@ interface HookedResource {
 export async function withHookDatabase (
   { name, engine }: HookedResource, transaction: OpenTransaction, call: (db: HookDatabase) => Promise<unknown>
 ): Promise<void> {
-  const connection = new HookConnection(transaction, { operation: 'hook', resource: name })
+  const connection = new HookConnection(transaction, engine.dialect, { operation: 'hook', resource: name })
   try {
     await call(kyselyOn(engine.host, connection))
     await connection.requireSound()

@@ -131,6 +131,11 @@ export interface Dialect {
   limit (count: Parameter): RawBuilder<number>
   /** Returns SQL for the number of characters (Unicode code points) in a text column. */
   length (column: RawBuilder<unknown>): RawBuilder<unknown>
+  /**
+   * Matches the quoted texts, the quoted names and the comments of a statement, which may hold any words. It does not
+   * match the comments that MariaDB executes.
+   */
+  readonly quoted: RegExp
   /** Statement that begins a transaction which may read before it writes. */
   readonly begin: string
   /**

@@ -28,6 +28,7 @@ export const mariadbDialect: Dialect = {
   identifying: (value) => sql`${value}`,
   limit: (count) => sql<number>`${count}`,
   length: (column) => sql`char_length(${column})`,
+  quoted: /'(?:[^'\\]|''|\\[^])*'|"(?:[^"\\]|""|\\[^])*"|`(?:[^`]|``)*`|(?:--(?=\s)|#)[^\n]*|\/\*(?!M?!)[^]*?\*\//g,
   begin: 'begin',
   locksRows: true,
   returnsUpdates: false,

@@ -68,6 +68,10 @@ function isTold (failure: Error): boolean {
 
 const keptProperties = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine'] as const
 
+// A comment may hold comments; the pattern knows one level of them.
+const quoted =
+  /\be'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([a-z_]\w*)?\$[^]*?\$\1\$|--[^\n]*|\/\*(?:\/\*[^]*?\*\/|(?!\*\/)[^])*\*\//gi
+
 export const postgresDialect: Dialect = {
   name: 'postgres',
   adapter: 'PostgresAdapter',
@@ -86,6 +90,7 @@ export const postgresDialect: Dialect = {
   identifying: (value) => sql`${value}`,
   limit: (count) => sql<number>`${count}`,
   length: (column) => sql`char_length(${column})`,
+  quoted,
   begin: 'begin',
   locksRows: true,
   returnsUpdates: true,

@@ -86,6 +86,7 @@ export const sqliteDialect: Dialect = {
   listed: (array) => sql`(select value from json_each(${array}))`,
   limit: (count) => sql<number>`cast(${count} as integer)`,
   length: (column) => sql`length(${column})`,
+  quoted: /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?\*\//g,
   // A transaction that reads first cannot wait for another one that writes.
   begin: 'begin immediate',
   locksRows: false,
