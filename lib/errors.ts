@@ -77,6 +77,7 @@ const requestErrors = {
   MisdirectedRequest: plainError(
     'MISDIRECTED_REQUEST', 'Misdirected request: this server does not serve that host name', 421),
   TooManyLogins: plainError('TOO_MANY_LOGINS', 'Too many logins at once', 429),
+  ClientGone: plainError('CLIENT_GONE', 'The client has closed its connection', 499),
   Internal: createError<'REST_MODELS_INTERNAL', 500, [requestId: string, options: { cause: unknown }]>(
     'REST_MODELS_INTERNAL', 'Internal error in request %s', 500),
   Unavailable: plainError('UNAVAILABLE', 'The database cannot do this now', 503),
@@ -123,9 +124,8 @@ export function withRetryAfter<E extends Error> (error: E, seconds: number): E {
 }
 
 /**
- * Returns REST_MODELS_UNAVAILABLE (503) with Retry-After, for a request that cannot be served now, or whose client has
- * gone. This error promises that the request has changed nothing. If a write may have been executed, use
- * {@link outcomeUnknown} instead.
+ * Returns REST_MODELS_UNAVAILABLE (503) with Retry-After, for a request that cannot be served now. This error promises
+ * that the request has changed nothing. If a write may have been executed, use {@link outcomeUnknown} instead.
  */
 export function unavailable (...options: ConstructorParameters<typeof errors.Unavailable>): Error {
   return withRetryAfter(new errors.Unavailable(...options), 1)

@@ -40,10 +40,11 @@ export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
 }
 
 /**
- * Kinds whose columns may hold values that no record can show: infinity, a value that is not a number, a date before
- * our era. Records show null for them, even if the field is not nullable.
+ * Kinds whose columns may hold values that no record can show: infinity, a value that is not a number, a boolean other
+ * than 0 and 1, a date before our era. Records show null for them, even if the field is not nullable.
  */
-const unshowableKinds: ReadonlySet<StorageName> = new Set(['number', 'decimal', 'datetime', 'date'])
+const unshowableKinds: ReadonlySet<StorageName> =
+  new Set(['number', 'integer', 'decimal', 'boolean', 'datetime', 'date'])
 
 function kindOf (column: Column): TSchema {
   return valueKindOf(column).schema(valueOptionsOf(column))

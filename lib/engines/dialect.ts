@@ -143,6 +143,8 @@ export interface Dialect {
    * the whole database for writes.
    */
   readonly locksRows: boolean
+  /** What follows `insert into` and the table to create a row of defaults only. */
+  readonly emptyRow: RawBuilder<never>
   /** True if an update can return the rows that it changed, by `returning`. */
   readonly returnsUpdates: boolean
   readonly schema: SchemaHabits

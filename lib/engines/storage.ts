@@ -149,17 +149,21 @@ export const asNumber = {
   decode: (stored: Stored): number => typeof stored === 'number' ? stored : Number(stored)
 }
 
-/** Stores JSON as text. Reading a text that is not valid JSON throws a TypeError. */
+/** Stores JSON as text. A text that is not valid JSON becomes null. */
 export const asJson = {
   encode: (value: Json): string => JSON.stringify(value),
   decode: (stored: Stored): Json => {
     try {
       return JSON.parse(String(stored))
     } catch {
-      // The parser's own error quotes the text, which must not be logged.
-      throw new TypeError('A JSON column holds text that is not valid JSON')
+      return null
     }
   }
+}
+
+/** Reads integers that SQLite returns as numbers. Anything else, which SQLite stores in any column, becomes null. */
+export const asInteger = {
+  decode: (stored: Stored): number | null => Number.isInteger(stored) ? Number(stored) : null
 }
 
 /** Reads floating-point numbers. Infinities and anything that is no number become null, because JSON has none. */
@@ -191,15 +195,12 @@ export function decimalType (name: string): Storage['type'] {
 }
 
 /**
- * Stores booleans as 0 and 1. Reading anything else throws: it must not pass for true, because a boolean may decide who
+ * Stores booleans as 0 and 1. Anything else becomes null: it must not pass for true, because a boolean may decide who
  * is an admin.
  */
 export const asBit = {
   encode: Number,
-  decode: (stored: Stored): boolean => {
-    if (stored === 1 || stored === 0) return stored === 1
-    throw new TypeError('A boolean column holds a value other than 0 and 1')
-  }
+  decode: (stored: Stored): boolean | null => stored === 1 || stored === 0 ? stored === 1 : null
 }
 
 /** Returns a function that is true if the declared type of a column is one of the names, in upper or lower case. */

@@ -66,13 +66,14 @@ function faultsOfChanges (
  * Storages of values that a record may show in whole seconds, in fewer digits, as null, or in another spelling. If the
  * body of an update repeats such a value, it is not written: without this, the update could change the stored value.
  */
-const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
+const lossyStorages: ReadonlySet<StorageName> =
+  new Set(['datetime', 'date', 'number', 'integer', 'decimal', 'boolean', 'json', 'uuid'])
 
 /**
  * True if a field of a body repeats the value that the record shows, and is therefore not written. If the resource
  * compares all values, this applies to every field. Otherwise it applies to fields that the client may not write, and
  * to those where writing could do harm. A password is shown as its hash, which must not be hashed again. Other values
- * may show less than is stored, or be a choice that the database no longer permits.
+ * may show less than is stored, or be a choice or a reference that the database no longer permits.
  */
 function isKept (
   { comparesAll }: WriteScope, { column, value }: WrittenField, storedOf: StoredOf,
@@ -80,7 +81,7 @@ function isKept (
 ): boolean {
   const { storage } = valueKindOf(column)
   const mayLose = comparesAll || isSecret(column) || !isWritable(column) || lossyStorages.has(storage) ||
-    column.options.enum !== undefined
+    column.options.enum !== undefined || column.target !== undefined
   return mayLose && isShownAs(value, storage, () => storedOf(column))
 }
 

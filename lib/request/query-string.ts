@@ -7,11 +7,11 @@ export type Entries = ReadonlyArray<readonly [name: string, value: string]>
 export type QueryOf = (url: string) => string
 
 /**
- * Returns the function that finds the query of a URL: after the first `?`, or, if `beginsAtSemicolon` is true, after
- * the first `?` or `;`.
+ * Returns the function that finds the query of a URL: after the first `?` or `#`, where routers end the path, or, if
+ * `beginsAtSemicolon` is true, after the first of these and `;`.
  */
 export function compileQueryOf (beginsAtSemicolon: boolean): QueryOf {
-  const mark = beginsAtSemicolon ? /[?;]/ : /\?/
+  const mark = beginsAtSemicolon ? /[?#;]/ : /[?#]/
   return (url) => {
     const start = url.search(mark)
     return start === -1 ? '' : url.slice(start + 1)

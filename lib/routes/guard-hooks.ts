@@ -91,8 +91,9 @@ function passingOn (hook: Hook): preHandlerAsyncHookHandler {
  */
 function recordHooks (resource: Resource, operation: Operation): readonly Hook[] {
   if (rowOf(operation).path !== 'record') return []
-  // The route's handler knows only `request.params.id`, so the guard must not read the URL.
-  const named = { ...resource, parseKey: (id: string) => resource.parseKey(id, '') }
+  // The route's handler knows only `request.params.id`, so the guard must not read the URL. A schema of the route may
+  // have made a number of it.
+  const named = { ...resource, parseKey: (id: unknown) => resource.parseKey(String(id), '') }
   const look: Hook = writes.includes(operation)
     ? recordHook(named)
     : async (request) => { await readRecord(request, named) }

@@ -8,7 +8,7 @@ import { keyColumnsOf } from '../model/key.js'
 import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
 import { itemAt, valueAt } from '../values/lookup.js'
 import { conditionSql } from './condition.js'
-import { columnRef } from './selection.js'
+import { columnRef, isReferred } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
 /** The table of a list, and the columns in which the parameter `search` looks for words. */
@@ -55,8 +55,7 @@ export function filteredRows (
   const { joins, conditions, search, deadline } = filters
   let query = db.selectFrom(`${model.table} as ${baseAlias}`)
   for (const { alias, from, column, table } of joins) {
-    query = query.innerJoin(`${table} as ${alias}`, (on) =>
-      on.on(sql<SqlBool>`${columnRef(column, from)} = ${columnRef(column.target().primaryKey, alias)}`))
+    query = query.innerJoin(`${table} as ${alias}`, (on) => on.on(isReferred(column, { from, to: alias })))
   }
   const keys = keysOf(model, joins)
   const { listDeadline } = dialect

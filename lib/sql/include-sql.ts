@@ -6,7 +6,7 @@ import type { PlannedInclude } from '../plan/list-plan.js'
 import { withoutSeeks } from './condition.js'
 import { openCondition } from './filled-condition.js'
 import { fillScope, scopeSql, shapeOfScope, type FilledScope, type OpenScope } from './scope-sql.js'
-import { columnRef } from './selection.js'
+import { isReferred } from './selection.js'
 
 /** A related record with the values of its scope as the engine stores them. */
 export interface FilledInclude extends Omit<PlannedInclude, 'scope' | 'path'> {
@@ -39,10 +39,9 @@ export function shapeOfInclude ({ from, column, conditions }: FilledInclude): st
  * inside its scope.
  */
 export function includeSql ({ alias, from, column, conditions }: OpenInclude, dialect: Dialect): RawBuilder<SqlBool> {
-  const isReferred = sql`${columnRef(column.target().primaryKey, alias)} = ${columnRef(column, from)}`
   // One row is looked up by its key, so no index of a text is needed.
   const isInside = conditions.map((condition) => scopeSql(condition, alias, withoutSeeks(dialect)))
-  return sql<SqlBool>`${sql.join([isReferred, ...isInside], sql` and `)}`
+  return sql<SqlBool>`${sql.join([isReferred(column, { from, to: alias }), ...isInside], sql` and `)}`
 }
 
 /** Returns the columns of related records in the order in which rows have them, each with the alias of its table. */

@@ -7,7 +7,7 @@ import { storedValues } from '../plan/filter-values.js'
 import type { ScopeCondition } from '../plan/viewer.js'
 import { conditionSql } from './condition.js'
 import { shapeOfCondition, withFewShapes, type FilledCondition } from './filled-condition.js'
-import { columnRef } from './selection.js'
+import { isReferred } from './selection.js'
 
 /** A condition of a scope, with slots in place of its values. */
 export interface OpenScope extends PatternTraits {
@@ -46,10 +46,10 @@ export function scopeSql (
   { joins: [join, ...others], ...condition }: OpenScope, base: string, dialect: Dialect
 ): RawBuilder<SqlBool> {
   if (join === undefined) return conditionSql({ ...condition, alias: base }, dialect)
-  const { table, primaryKey } = join.target()
+  const { table } = join.target()
   // No table has a name with a blank.
   const alias = `related ${others.length}`
   const inner = scopeSql({ ...condition, joins: others }, alias, dialect)
   return sql<SqlBool>`exists (select 1 from ${sql.table(table)} as ${sql.ref(alias)}
-    where ${columnRef(primaryKey, alias)} = ${columnRef(join, base)} and ${inner})`
+    where ${isReferred(join, { from: base, to: alias })} and ${inner})`
 }

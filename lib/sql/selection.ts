@@ -1,7 +1,7 @@
 import { sql, type AliasedRawBuilder, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import type { Parameter } from '../engines/storage.js'
-import { storageOf, type Column } from '../model/column.js'
+import { storageOf, type Column, type ForeignKeyColumn } from '../model/column.js'
 import { isText, keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
 import { itemAt } from '../values/lookup.js'
@@ -9,6 +9,18 @@ import { itemAt } from '../values/lookup.js'
 /** Returns a column in SQL, qualified by `alias`. Without an alias, for statements on one table, it is unqualified. */
 export function columnRef (column: Column, alias?: string): RawBuilder<unknown> {
   return sql`${sql.ref(alias === undefined ? column.name : `${alias}.${column.name}`)}`
+}
+
+/**
+ * Returns the condition that the foreign key of a row refers to another row. The key of that row comes first, because
+ * SQLite compares in the collation of the first column, and a foreign key compares in that of the key.
+ *
+ * @param aliases  of the row with the foreign key, and of the other row
+ */
+export function isReferred (
+  column: ForeignKeyColumn, { from, to }: { readonly from: string, readonly to: string }
+): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${columnRef(column.target().primaryKey, to)} = ${columnRef(column, from)}`
 }
 
 /**

@@ -67,13 +67,14 @@ export function compileStatements (
   const { model, visible, stored, created } = shape
   const read = ({ dialect }: SqlContext, columns: readonly Column[]) =>
     where(db.selectFrom(model.table).select(selection(columns, dialect)), isTheOne(engine, shape))
-  const written = slotsOf(created)
+  const table = db.insertInto(model.table)
+  const insert = created.length === 0 ? table.expression(dialect.emptyRow) : table.values(slotsOf(created))
   const compile = (operation: StatementOperation, query: Compilable): Statement =>
     withParameters(query.compile(), { operation, resource: shape.name })
   return Object.freeze({
     read: compile('read', read(reader, visible)),
     stored: compile('lock', read(engine, stored)),
-    create: compile('create', db.insertInto(model.table).values(written).returning(selection(visible, dialect))),
+    create: compile('create', insert.returning(selection(visible, dialect))),
     own: compile('read', where(db.selectFrom(model.table).select(selection(visible, dialect)), isOwn(engine, shape))),
     delete: compile('delete', where(db.deleteFrom(model.table), isOwn(engine, shape))),
     comparesTexts: hasTextKey(model),

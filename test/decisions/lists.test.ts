@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import t, { test, type Test } from 'tap'
 import {
@@ -121,6 +123,20 @@ test('D-14: an unknown parameter is 400 naming it on every other route, and noth
     t.same(await rowsOf('message'), before)
   }
   t.equal((await remove('/api/message/1/', { as })).statusCode, 204)
+})
+
+test('D-14: a query after # is a query, because the path ends there', async (t) => {
+  const { app } = await buildApp(t, { rows: { note: manyNotes } })
+  const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
+  const statusOf = async (target: string): Promise<string> => {
+    const socket = connect(port, '127.0.0.1')
+    socket.end(`GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
+    return (await textOf(socket)).slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)
+  }
+  t.equal(await statusOf('/api/note/#id=1'), '200')
+  for (const target of ['/api/note/#nothing=1', '/api/note/1/#x=1', '/api/note/#id=1?id=2']) {
+    t.equal(await statusOf(target), '400', target)
+  }
 })
 
 test('D-15: a hidden field is answered in the words of a name that does not exist, in filters', async (t) => {

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, boolean, createTables, defineModel, foreignKey, integer, password, text, userAuth, type CreateOf,
+  adminAuth, boolean, createTables, defineModel, foreignKey, integer, openAuth, password, text, userAuth, type CreateOf,
   type DatabaseOf, type Field, type Model, type RecordOf, type UpdateOf
 } from '../../lib/index.js'
 import { createClient } from '../../lib/client.js'
@@ -470,4 +470,42 @@ test('D-247: in a column of PostgreSQL that holds no texts, a key is compared by
   t.notMatch(compiled, /"ip" = /, compiled)
   t.strictSame(parameters, ['10.0.0.1'])
   t.end()
+})
+
+test('D-193: a join finds the record that the foreign key refers to, whatever the collations of both columns', {
+  skip: engine !== 'sqlite' && 'about collations of SQLite'
+}, async (t) => {
+  const Tag = defineModel('Tag', { id: text({ maxLength: 9 }), tenant: integer() })
+  const Task = defineModel('Task', { tag: foreignKey(() => Tag) })
+  for (const [ofKey, ofReference, expected] of [
+    ['nocase', 'binary', [1, 2]], ['binary', 'nocase', [2]], ['nocase', 'nocase', [1, 2]]
+  ] as const) {
+    const { get } = await buildApp(t, {
+      models: [],
+      prepare: async (_app, db) => {
+        await sql`create table tag (id text collate ${sql.raw(ofKey)} primary key not null, tenant integer not null)`
+          .execute(db)
+        await sql`create table task (id integer primary key,
+          tag_id text collate ${sql.raw(ofReference)} not null references tag(id))`.execute(db)
+        await sql`insert into tag values ('Abc', 1), ('other', 2)`.execute(db)
+        if (ofKey === 'binary') await sql`insert into tag values ('abc', 2)`.execute(db)
+        await sql`insert into task values (1, 'abc'), (2, 'Abc'), (3, 'other')`.execute(db)
+      },
+      register: (registry) => {
+        registry.register(Tag, { auth: anybody })
+        registry.register(Task, { auth: anybody })
+        registry.register(Task, { path: 'scoped', auth: openAuth(), scope: () => ({ tag__tenant: 1 }) })
+      }
+    })
+    const ids = async (path: string): Promise<readonly number[]> =>
+      (await get(path)).json().objects.map(({ id }: { id: number }) => id)
+    t.same(await ids('/api/task/?tag__tenant=1'), expected, `filter, ${ofKey}, ${ofReference}`)
+    t.same(await ids('/api/scoped/'), expected, 'scope')
+    t.same(await ids('/api/task/?tag__tenant__gte=0'), [1, 2, 3])
+    for (const id of [1, 2, 3]) {
+      const isIn = (expected as readonly number[]).includes(id)
+      t.equal((await get(`/api/scoped/${id}/`)).statusCode, isIn ? 200 : 404)
+      t.equal((await get(`/api/task/${id}/?include=tag`)).json().tag.tenant === 1, isIn, `include of ${id}`)
+    }
+  }
 })

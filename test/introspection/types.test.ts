@@ -123,6 +123,15 @@ test('columns of servers are stored as their types say', (t) => {
   t.equal(storageOf(postgres, 'number', 'double precision'), undefined)
   t.equal(compile(storageOf(mariadb, 'text', 'time(6)')?.select?.(ref)), 'cast(y as char(80))')
   t.equal(storageOf(mariadb, 'text', 'varchar(9)'), undefined)
+  for (const [written, text, isAltered] of [
+    ["enum('a','b')", 'a', false], ["enum('a','b')", '1', true], ["enum('a','b')", 'A', true],
+    ["set('a','b')", '', false], ["set('a','b')", 'a,b', false], ["set('a','b')", 'b,a', true],
+    ["set('a','b')", 'a,a', true], ["set('a','b')", '3', true],
+    ['time', '-18:30:00', false], ['time', '18:30', true], ['time', '18:30:00.5', true],
+    ['time(1)', '18:30:00.5', false]
+  ] as const) {
+    t.equal(storageOf(mariadb, 'text', written)?.alters?.(text), isAltered, `${written} ${text}`)
+  }
   t.equal(compile(storageOf(mariadb, 'number', 'float')?.select?.(ref)), 'cast(y as double)')
   t.equal(storageOf(mariadb, 'number', 'decimal(9,2)'), undefined)
   t.equal(storageOf(mariadb, 'number', 'double'), undefined)

@@ -210,12 +210,12 @@ test('R-33: requests that wait for the answers before them end when their client
   const waiting = send(queue, (failure) => { ended.push(failure) }, false)
   t.same(ended, [])
   socket.destroy()
-  t.match(ended, [{ code: 'REST_MODELS_UNAVAILABLE' }])
+  t.match(ended, [{ code: 'REST_MODELS_CLIENT_GONE' }])
   waiting.emit('socket')
   t.equal(ended.length, 1, 'only once')
 })
 
-test('D-100: requests of a connection that is closed end, because hosts count them', (t) => {
+test('D-265: requests of a connection that is closed end with 499, because hosts count them', (t) => {
   const connections = openConnections()
   const queue = new SlotQueue(connections, 64)
   const { send, socket } = pretend(connections)
@@ -229,7 +229,7 @@ test('D-100: requests of a connection that is closed end, because hosts count th
   }
   t.equal(socket.destroyed, true)
   t.equal(ended.length, 70)
-  t.match(ended.slice(63), Array(7).fill({ code: 'REST_MODELS_UNAVAILABLE' }))
+  t.match(ended.slice(63), Array(7).fill({ code: 'REST_MODELS_CLIENT_GONE', statusCode: 499 }))
   t.end()
 })
 
@@ -265,7 +265,7 @@ test('R-34: 2,000 requests wait; more are refused at once, and those whose clien
   enter('late')
   t.equal(ended.at(-1), 'late REST_MODELS_UNAVAILABLE')
   waiting[1000]?.emit('close')
-  t.equal(ended.at(-1), 'waiting REST_MODELS_UNAVAILABLE')
+  t.equal(ended.at(-1), 'waiting REST_MODELS_CLIENT_GONE')
   enter('later')
   t.equal(ended.length, 66, 'it waits')
   for (const answer of waiting) answer.emit('close')
@@ -510,7 +510,7 @@ test('R-34: a request whose client left during a hook has no slot, and its handl
   const handled: string[] = []
   const handler = keepingSlot(queue, async () => { handled.push('handled') })
   answer.emit('close')
-  await t.rejects(handler({} as FastifyRequest, gone), { code: 'REST_MODELS_UNAVAILABLE' })
+  await t.rejects(handler({} as FastifyRequest, gone), { code: 'REST_MODELS_CLIENT_GONE' })
   t.same(handled, [])
 })
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { test } from 'tap'
 import restModels, { defineModel, foreignKey, integer, key, text, userAuth } from '../../lib/index.js'
 import { engine, openDatabase } from '../support/database.js'
-import { buildApp, client, User, type Rows } from '../support/site.js'
+import { buildApp, client, Message, User, type Rows } from '../support/site.js'
 
 const Tag = defineModel('Tag', { id: text(), size: integer({ default: 0 }) })
 const Pair = defineModel('Pair', {
@@ -146,6 +146,26 @@ test('T-149: a reference leads to no hidden record whose key differs in case alo
   t.equal((await post('/api/city/', { id: 2, land: 'A', size: 1 })).statusCode, 201)
   const stored = await db.selectFrom('city').select(['land_id', 'size']).execute()
   t.strictSame(stored, [{ land_id: 'A', size: 1 }, { land_id: 'A', size: 1 }])
+})
+
+test('T-151: a guard takes the number that the schema of a route has made of an id', async (t) => {
+  const { db } = await buildApp(t, { rows: { message: [{ id: 1, user_id: 2, content: 'x' }] } })
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Message, { auth: userAuth(User), ownerField: 'user' })
+  await app.restModels.setup()
+  const schema = { params: { type: 'object', properties: { id: { type: 'number' } } } }
+  app.post('/message/:id', {
+    schema, preHandler: app.restModels.guard(Message, 'update')
+  }, async ({ params }) => params)
+  const { post } = client(app)
+  for (const [path, as, status] of [
+    ['1', 'alice', 200], ['1.0', 'alice', 200], ['1', 'bob', 403], ['2', 'alice', 404], ['1.5', 'alice', 404],
+    ['-1', 'alice', 404], ['1e21', 'alice', 404]
+  ] as const) {
+    t.equal((await post(`/message/${path}`, undefined, { as })).statusCode, status, `${path} as ${as}`)
+  }
 })
 
 test('T-151: the guard of a route of the host looks at the record that the handler sees', async (t) => {

@@ -31,6 +31,7 @@ export const mariadbDialect: Dialect = {
   quoted: /'(?:[^'\\]|''|\\[^])*'|"(?:[^"\\]|""|\\[^])*"|`(?:[^`]|``)*`|(?:--(?=\s)|#)[^\n]*|\/\*(?!M?!)[^]*?\*\//g,
   begin: 'begin',
   locksRows: true,
+  emptyRow: sql`() values ()`,
   returnsUpdates: false,
   schema: {
     generatedKey: 'bigint auto_increment primary key',

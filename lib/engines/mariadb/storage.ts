@@ -5,6 +5,7 @@ import { asSingle } from '../single.js'
 import {
   asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Storage, type StorageTable, type WrittenColumn
 } from '../storage.js'
+import { alteredBy } from './texts.js'
 
 const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
 const texts = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
@@ -34,15 +35,17 @@ const text = {
  */
 const { isCollated: _isCollated, ...exactTexts } = text
 
-/** Returns the storage of a column of texts whose collation is exact, or of a column of times; otherwise undefined. */
+/**
+ * Returns the storage of a column of enumerations, sets or times, or of texts whose collation is exact; otherwise
+ * undefined.
+ */
 function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
   // MariaDB orders an enum or a set by number, and compares it as text.
-  if (collation === exactCollation && !/^(?:enum|set)\b/.test(written)) return exactTexts
-  return written.startsWith('time') ? times : undefined
+  if (/^(?:enum|set)\b/.test(written)) return { ...text, alters: alteredBy(written) }
+  if (collation === exactCollation) return exactTexts
+  // Times are selected as text: the driver drops a fraction of zero if the statement was prepared.
+  return written.startsWith('time') ? { ...text, select: asText, alters: alteredBy(written) } : undefined
 }
-
-/** Storage of times of day, selected as text: the driver drops a fraction of zero if the statement was prepared. */
-const times: Storage = { ...text, select: asText }
 
 /**
  * Returns a condition that is true if a date is one of the calendar. Columns may also hold dates whose year, month or

@@ -90,6 +90,7 @@ export const sqliteDialect: Dialect = {
   // A transaction that reads first cannot wait for another one that writes.
   begin: 'begin immediate',
   locksRows: false,
+  emptyRow: sql`default values`,
   returnsUpdates: true,
   schema: {
     generatedKey: 'integer primary key autoincrement',

@@ -2,7 +2,7 @@ import { sql, type Expression, type SqlBool } from 'kysely'
 import { datetime } from '../../values/values.js'
 import { isYes } from '../catalog.js'
 import {
-  asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, exactNumber, named,
+  asBit, asFinite, asInteger, asIs, asJson, decimalType, decodeDecimal, exactNumber, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
 import { asShownDecimal, decimalBounds } from './decimals.js'
@@ -69,7 +69,7 @@ const text: Storage = {
     ? { ...plainText, select: (column) => sql`cast(${column} as text)`, alters: (value) => numeric.test(String(value)) }
     : undefined
 }
-const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
+const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asInteger }
 
 /** Returns a condition that is true if a number is finite. It avoids `abs()`, which fails for the least integer. */
 const isFinite = (column: Expression<unknown>) => sql<SqlBool>`(${column} > -9e999 and ${column} < 9e999)`

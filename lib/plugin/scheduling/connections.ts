@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
 import { currentTurn } from '../../engines/event-loop-turn.js'
-import { unavailable } from '../../errors.js'
+import { errors } from '../../errors.js'
 import { Events } from '../../events/events.js'
 import { Pipeline } from './pipeline.js'
 import { UnreadAnswers } from './unread-answers.js'
@@ -46,7 +46,7 @@ export class Connections {
   /**
    * Calls `done` for an HTTP/1 request when all earlier answers of its connection have been sent. For HTTP/2, which has
    * limits of its own, `done` is called at once. If too many requests wait, the connection is closed. Its requests then
-   * end with REST_MODELS_UNAVAILABLE (503), although nobody gets the answer, because hosts count the requests that end.
+   * end with REST_MODELS_CLIENT_GONE (499), although nobody gets the answer, because hosts count the requests that end.
    */
   readonly onRequest: onRequestHookHandler = (request, reply, done) => {
     const { raw: { httpVersionMajor, socket } } = request
@@ -64,7 +64,7 @@ export class Connections {
       socket.destroy()
     }
     // Node had parsed this request with others before their connection was closed: no answer can arrive.
-    done(unavailable())
+    done(new errors.ClientGone())
   }
 
   /**

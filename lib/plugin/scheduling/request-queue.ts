@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { unavailable } from '../../errors.js'
+import { errors, unavailable } from '../../errors.js'
 import type { QueueMessage } from '../../events/messages.js'
 import type { Connections } from './connections.js'
 import { inOwnContext } from './own-context.js'
@@ -29,6 +29,11 @@ interface Waiting {
   readonly goOn: (failure?: Error) => void
 }
 
+/** Makes the error of a request that leaves the queue, by the outcome of its wait. */
+const failures: Partial<Record<QueueMessage['outcome'], () => Error>> = {
+  late: () => unavailable(), gone: () => new errors.ClientGone()
+}
+
 /**
  * Limits how many requests run and wait. A request is refused with 503 if 2000 others wait already, or after it has
  * waited for 2 seconds (load shedding).
@@ -48,7 +53,8 @@ export abstract class RequestQueue {
 
   /**
    * Calls `goOn` once: without an error when the request may run, in the order of arrival; with REST_MODELS_UNAVAILABLE
-   * (503) if the queue is full, the request has waited for over 2 s, or its client has gone.
+   * (503) if the queue is full or the request has waited for over 2 s; with REST_MODELS_CLIENT_GONE (499) if its client
+   * has gone.
    */
   readonly enter = (
     { raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>,
@@ -56,7 +62,7 @@ export abstract class RequestQueue {
   ): void => {
     // The client may have gone during a hook of the host. No `close` event follows then, so the place of the request
     // would never be given back.
-    if (socket.destroyed || answer.destroyed) return goOn(unavailable())
+    if (socket.destroyed || answer.destroyed) return goOn(new errors.ClientGone())
     const now = performance.now()
     if (this.#waiting.size === 0 && this.#admits(answer, now)) return goOn()
     if (this.#waiting.size >= maxWaiting) {
@@ -80,7 +86,7 @@ export abstract class RequestQueue {
   }
 
   /**
-   * Lets the first waiting request go on, or refuses it with 503 if it has waited for over 2 s or its client has gone.
+   * Lets the first waiting request go on, or refuses it if it has waited for over 2 s or its client has gone.
    * Returns true if that request left the queue; false if none is waiting or the first one must wait longer.
    */
   protected letGoOn (): boolean {
@@ -107,14 +113,14 @@ export abstract class RequestQueue {
   }
 
   /**
-   * Removes a request from the queue, and lets it go on if the outcome is `admitted`; otherwise refuses it with 503.
+   * Removes a request from the queue, and lets it go on if the outcome is `admitted`; otherwise refuses it.
    * Does nothing if the request no longer waits.
    */
   #leave (waiting: Waiting, outcome: QueueMessage['outcome']): void {
     if (!this.#waiting.delete(waiting)) return
     if (this.#waiting.size === 0) clearInterval(this.#timer)
     this.#tell(outcome, waiting.since)
-    waiting.goOn(outcome === 'admitted' ? undefined : unavailable())
+    waiting.goOn(failures[outcome]?.())
   }
 
   #tell (outcome: QueueMessage['outcome'], since: number): void {

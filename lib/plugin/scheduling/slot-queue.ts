@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
-import { unavailable } from '../../errors.js'
+import { errors } from '../../errors.js'
 import type { QueueMessage } from '../../events/messages.js'
 import type { Connections } from './connections.js'
 import { RequestQueue } from './request-queue.js'
@@ -99,11 +99,11 @@ export function releasing (queue: SlotQueue): onSendHookHandler {
 
 /**
  * Returns a handler that gives back the request's slot when `handle` has settled. If the client went during a hook, the
- * handler throws REST_MODELS_UNAVAILABLE (503) and does not call `handle`.
+ * handler throws REST_MODELS_CLIENT_GONE (499) and does not call `handle`.
  */
 export function keepingSlot (queue: SlotQueue, handle: RouteHandler): RouteHandler {
   return async (request, reply) => {
-    if (!queue.begin(reply.raw)) throw unavailable()
+    if (!queue.begin(reply.raw)) throw new errors.ClientGone()
     try {
       return await handle(request, reply)
     } finally {
