@@ -86,14 +86,14 @@ export function uuid (text: string): string | undefined {
   return uuidText.test(text) ? text.toLowerCase() : undefined
 }
 
-/** Returns a day as `YYYY-MM-DD`, or undefined if the text is no day of the years 1000 to 9999 in this form. */
+/** Returns a day as `YYYY-MM-DD`, or undefined if the text is no day of the years 1 to 9999 in this form. */
 export function date (text: string): string | undefined {
   return dateText.test(text) ? datetime(text)?.slice(0, 10) : undefined
 }
 
 /**
- * Parses a moment and returns it as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if the text is not one in the years 1000
- * to 9999. The text may have the same form, be a date (its midnight), or be in ISO 8601. An offset after the time is
+ * Parses a moment and returns it as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if the text is not one in the years 1 to
+ * 9999. The text may have the same form, be a date (its midnight), or be in ISO 8601. An offset after the time is
  * converted, even with a space before it, and a fraction of a second is cut off.
  */
 export function datetime (text: string): string | undefined {
@@ -103,7 +103,10 @@ export function datetime (text: string): string | undefined {
   const [year, month, day] = [part(1), part(2), part(3)]
   const [hour, minute, second] = [part(4), part(5), part(6)]
   const [offsetHour, offsetMinute] = [part(9), part(10)]
-  const local = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
+  // `Date.UTC` would take the years 0 to 99 for those of 1900 to 1999.
+  const local = new Date(0)
+  local.setUTCFullYear(year, month - 1, day)
+  local.setUTCHours(hour, minute, second)
   const written = [year, month - 1, day, hour, minute, second]
   if (!parts(local).every((part, index) => part === written[index])) return undefined
   if (offsetHour > 23 || offsetMinute > 59) return undefined
@@ -118,10 +121,10 @@ function parts (moment: Date): number[] {
   ]
 }
 
-/** Returns a moment as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined outside the years 1000 to 9999. */
+/** Returns a moment as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined outside the years 1 to 9999. */
 export function formatDatetime (moment: Date): string | undefined {
   const year = moment.getUTCFullYear()
-  return year >= 1000 && year <= 9999 ? moment.toISOString().slice(0, 19).replace('T', ' ') : undefined
+  return year >= 1 && year <= 9999 ? moment.toISOString().slice(0, 19).replace('T', ' ') : undefined
 }
 
 /**

@@ -184,7 +184,7 @@ async function serve (t: Test, db: Kysely<Tables>, model: Model) {
   return client(app)
 }
 
-const fractions = ['2024-03-10 02:30:00.987', '2024-03-10 02:30:01', '0999-03-15 10:00:00.5', '2024-03-10 02:30:01.25']
+const fractions = ['2024-03-10 02:30:00.987', '2024-03-10 02:30:01', '0099-03-15 10:00:00.5', '2024-03-10 02:30:01.25']
 const foreignMoments = [
   { engine: 'postgres', type: 'timestamp(3)', handle: 'plain', offset: '' },
   { engine: 'postgres', type: 'timestamptz', handle: 'plain', offset: '+00' },

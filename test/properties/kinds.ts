@@ -38,13 +38,13 @@ export const texts = [
   '\ufffd', '\ufffe', '\uffff', 'a\ufffd', 'a\ufffe', 'A\uffff', '\u{10ffff}'
 ]
 
-const dates = ['1000-01-01', '1999-12-31', '2000-02-29', '2000-03-01', '9999-12-31']
+const dates = ['0001-01-01', '1999-12-31', '2000-02-29', '2000-03-01', '9999-12-31']
 const datetimes = [
-  '1000-01-01 00:00:00', '1999-12-31 23:59:59', '2000-01-01 00:00:00', '2000-02-29 12:30:00', '9999-12-31 23:59:59'
+  '0001-01-01 00:00:00', '1999-12-31 23:59:59', '2000-01-01 00:00:00', '2000-02-29 12:30:00', '9999-12-31 23:59:59'
 ]
 const formatted = (moment: Date): string => moment.toISOString().slice(0, 19).replace('T', ' ')
 const anyMoment = fc.date({
-  min: new Date('1000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true
+  min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true
 })
 
 function datetimeTexts (value: Json): readonly string[] {

@@ -113,7 +113,7 @@ const shiftedDatetime = (value: string): Given =>
 
 /** Other ways to write a value; each is answered in the one form. */
 const respelled: Partial<Record<ModelledKind, (value: string) => Given>> = {
-  datetime: (value) => value < '1000-01-02' ? { written: value, answered: value } : shiftedDatetime(value),
+  datetime: (value) => value < '0001-01-02' ? { written: value, answered: value } : shiftedDatetime(value),
   decimal: (value) => ({ written: value.replace(/\.?0+$/, ''), answered: value }),
   uuid: (value) => ({ written: value.toUpperCase(), answered: value })
 }

@@ -26,7 +26,7 @@ const digits = sql.lit('0123456789')
  */
 function momentOf (text: Text, length: number): Text {
   return sql`coalesce((
-    select case when _moment >= '1000' then substr(_moment, 1, ${sql.lit(length)}) end from (select case
+    select case when _moment >= '0001' then substr(_moment, 1, ${sql.lit(length)}) end from (select case
     when _time >= '24' or datetime(_day || ' ' || _time) is not _day || ' ' || _time then null
     when _zone in ('', 'Z', 'z') then _day || ' ' || _time
     when substr(_zone, 2, 2) < '24'
