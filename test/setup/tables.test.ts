@@ -1147,16 +1147,16 @@ if (engine !== 'postgres') {
         values (${id}, ${`user${id}`}, ${hash}, 'x', '2024-01-01 00:00:00', ${sql.raw(active)},
         ${sql.raw(admin)})`.execute(db)
     }
-    const { post, get } = await appOn(t, db)
+    const { post, get } = await appOn(t, db, 'another program wrote the booleans')
     const statuses = []
     for (const [index, name] of ['admin', 'alice', 'bob', 'carol'].entries()) {
       statuses.push((
         await post('/api/user/', { username: 'new', password: 'x', email: 'y' }, { as: [`user${index + 1}`, name] })
       ).statusCode)
     }
-    t.same(statuses, [201, 500, 500, 500])
-    t.equal((await get('/api/user/2/')).statusCode, 500)
-    t.equal((await get('/api/user/1/')).statusCode, 200)
+    t.same(statuses, [201, 401, 401, 403])
+    t.match((await get('/api/user/2/')).json(), { active: null, admin: null })
+    t.match((await get('/api/user/1/')).json(), { active: true, admin: true })
   })
 }
 
@@ -1184,9 +1184,9 @@ if (engine === 'sqlite') {
   })
 }
 
-async function appOn (t: Test, db: Kysely<Tables>) {
+async function appOn (t: Test, db: Kysely<Tables>, undocumented?: string) {
   const app = Fastify()
-  await checkAnswers(t, app)
+  if (undocumented === undefined) await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db })
   registerSite(app.restModels)
