@@ -129,6 +129,11 @@ export interface Catalog {
    * Absent if there are no such tables.
    */
   readonly tablesWithoutForeignKeys?: RawBuilder<{ readonly table: string, readonly why: string }>
+  /**
+   * Query for the tables from which others inherit. Statements on such a table also find the rows of the others, which
+   * may have the same keys. Absent if tables inherit nothing.
+   */
+  readonly inheritedTables?: RawBuilder<{ readonly table: string }>
   readonly types: TypeTable
   /** Names of types whose columns have a default although none is declared. Absent if the engine has no such type. */
   readonly implicitDefaults?: readonly string[]

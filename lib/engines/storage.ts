@@ -64,6 +64,8 @@ export interface WrittenColumn {
    * type may refer to it.
    */
   readonly referring?: string
+  /** 1 if the type itself refuses null, as a domain may, otherwise 0 or absent. It may be a text or a BigInt. */
+  readonly refusesNull?: unknown
   /** Collation of a text; null for other columns. Absent if no storage depends on it. */
   readonly collation?: string | null
   /** 1 if the column has the index {@link Storage.index}, otherwise 0 or absent. It may be a text or a BigInt. */

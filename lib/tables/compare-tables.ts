@@ -7,8 +7,8 @@ import type { Model } from '../model/model.js'
 import type { DatabaseTables, TableColumn } from './read-tables.js'
 
 /**
- * Compares models with their tables: columns, types, whether null is permitted, and whether the database generates the
- * primary key.
+ * Compares models with their tables: columns, types, whether null is permitted, whether the database generates the
+ * primary key, and whether the key names one row.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming both sides of every difference
  */
@@ -59,13 +59,21 @@ function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): 
     return [`model '${model.name}' needs table '${model.table}', which does not exist; ` +
       `createTables() creates it${missingTableHint}`]
   }
-  return model.columns.flatMap((column) => {
+  return [...inheritanceFaults(tables, model), ...model.columns.flatMap((column) => {
     const found = columns.get(dialect.foldName(column.name))
     return found === undefined
       ? [`${nameField(model, column)} needs column '${column.name}' of table '${model.table}', which does not exist; ` +
         "add it by a migration, or name another with 'column'"]
       : compareField({ model, column }, found, dialect)
-  })
+  })]
+}
+
+/** Returns why no model can have a table from which others inherit, as one sentence; none for another table. */
+export function inheritanceFaults (tables: DatabaseTables, model: Model): readonly string[] {
+  if (!tables.isInherited(model)) return []
+  return [`model '${model.name}' cannot have table '${model.table}': other tables inherit from it, and their rows ` +
+    'may have the same keys, so that a write would change several; name a view of the table alone, made by ' +
+    `'create view … as select * from only ${model.table}'`]
 }
 
 /** Returns the field of a column in words, for messages: `field 'email' of model 'User'`. */

@@ -5,7 +5,7 @@ import type { Storage } from '../engines/storage.js'
 import { isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
-import { compareField, isView, nameField } from './compare-tables.js'
+import { compareField, isView, nameField, inheritanceFaults } from './compare-tables.js'
 import { readTables, type DatabaseTables } from './read-tables.js'
 import { findUnfillable, unfillableLines } from './creatable.js'
 import { requireDefaults } from './create-tables.js'
@@ -49,6 +49,7 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
     tables: planTables(created, dialect),
     changes,
     differences: [
+      ...existing.flatMap((model) => inheritanceFaults(tables, model)),
       ...existing.flatMap((model) => differencesOf(model, tables, { ...dialect, storages })),
       ...missingReferences(existing, { tables, dialect, references, detached }),
       ...unfillableLines(await findUnfillable(engine.db, tables, existing), dialect).map((line) =>

@@ -19,35 +19,52 @@ export interface DatabaseTables {
    * names for the same table.
    */
   nameOf (of: Pick<Model, 'table'>): string
+  /** True if other tables inherit from the table, so that a statement on it finds their rows, too. */
+  isInherited (model: Model): boolean
 }
 
 /** Reads the tables of a database. */
 export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
-  const { db, dialect: { foldName, schema: { foldsTables, madeColumns, written } } } = readHandle(handle)
+  const { db, dialect: { catalog, foldName, schema: { foldsTables } } } = readHandle(handle)
   const foldsAnswer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
   const fold = foldsAnswer === 0 ? (name: string) => name : foldName
+  const nameOf: DatabaseTables['nameOf'] = ({ table }) => fold(table)
+  const describe = await readDescriptions(handle)
+  const byName = new Map((await listTables(handle)).map((table) =>
+    [fold(table.name), new Map(describe(table).map((column) => [foldName(column.name), column]))]))
+  const { rows } = await catalog.inheritedTables?.execute(db) ?? { rows: [] }
+  const inherited = new Set(rows.map(nameOf))
+  return { of: (model) => byName.get(nameOf(model)), nameOf, isInherited: (model) => inherited.has(nameOf(model)) }
+}
+
+type ListedTable = Pick<Table, 'name' | 'isView' | 'columns'>
+
+/** Reads what Kysely does not tell of columns. Returns a function that gives the columns of a listed table with it. */
+async function readDescriptions (handle: AnyKysely): Promise<(table: ListedTable) => readonly TableColumn[]> {
+  const { db, dialect: { schema: { madeColumns, written } } } = readHandle(handle)
   const { rows: described } = await madeColumns?.execute(db) ?? { rows: [] }
   const { rows: types } = await written.execute(db)
   const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
     isAutoIncrementing || described.some((row) => row.table === table && row.name === name && isYes(row.generated))
   const writtenAs = new Map(types.map((row) => [`${row.table}.${row.name}`, row]))
-  const describe = (table: string, column: Table['columns'][number]) => ({
-    ...column,
-    isAutoIncrementing: generates(table, column),
-    written: writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType }
+  return ({ name: table, isView, columns }) => [...columns, ...computedIn(described, table)].map((column) => {
+    const type: WrittenColumn =
+      writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType }
+    return {
+      ...column,
+      isView,
+      isNullable: column.isNullable && !isYes(type.refusesNull),
+      isAutoIncrementing: generates(table, column),
+      written: type
+    }
   })
-  const byName = new Map((await listTables(handle)).map(({ name, isView, columns }) => [
-    fold(name), new Map([...columns, ...computedIn(described, name)].map((column) =>
-      [foldName(column.name), { ...describe(name, column), isView }]))
-  ] as const))
-  return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
 /**
  * Lists tables and their columns. If several schemas have a table of the same name, the table that a statement finds by
  * the name without a schema comes last.
  */
-async function listTables (handle: AnyKysely): Promise<ReadonlyArray<Pick<Table, 'name' | 'isView' | 'columns'>>> {
+async function listTables (handle: AnyKysely): Promise<readonly ListedTable[]> {
   const { db, dialect: { schema: { schemas } } } = readHandle(handle)
   const tables = await handle.introspection.getTables()
   if (schemas === undefined) return tables

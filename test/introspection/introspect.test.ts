@@ -186,6 +186,24 @@ test('a create without a field gets the default of the database, or the note say
   for (const moment of [a, b]) t.ok(Math.abs(Date.parse(`${moment}Z`) - Date.now()) < 60_000, moment)
 })
 
+test('a domain of PostgreSQL that refuses null becomes a field that must have a value', {
+  skip: engine !== 'postgres' && 'which has no domains'
+}, async (t) => {
+  const db = await database(t, [
+    'create domain given as text not null', 'create domain sure as given check (length(value) < 9)',
+    'create domain loose as text', 'create table tag (code given unique, a sure, b loose, c loose not null)'
+  ])
+  const { models, notes, source } = await introspect(db)
+  t.strictSame(notes, [])
+  t.match(source, /id: text\(\{ column: 'code' \}\),\s+a: text\(\),\s+b: text\(\{ nullable: true \}\),\s+c: text\(\)/)
+  const app = await serve(t, db, models, { defaultAuth: openAuth() })
+  const create = async (payload: object) => await app.inject({ method: 'POST', url: '/api/tag/', payload })
+  const refused = await create({ id: 'x', c: 'c' })
+  t.equal(refused.statusCode, 400)
+  t.match(refused.json().message, /'a'/)
+  t.equal((await create({ id: 'x', a: 'a', c: 'c' })).statusCode, 201)
+})
+
 test('SQLite, which knows no types, has columns and keys that no field can be', {
   skip: engine !== 'sqlite' && 'about SQLite'
 }, async (t) => {

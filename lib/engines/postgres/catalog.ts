@@ -16,13 +16,20 @@ const ofLength = (maxLength: number): TypeTable[string] => () => ({ kind: 'text'
 const visible = sql`c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
   and c.relnamespace <> 'information_schema'::regnamespace and c.relnamespace <> 'pg_catalog'::regnamespace`
 
+/**
+ * Condition for tables `c` from which others inherit, except by partitions: a key of the table is not enforced over
+ * the rows of the others, which every statement on the table finds as well.
+ */
+const isInherited = sql`exists (
+  select 1 from pg_inherits i join pg_class h on h.oid = i.inhrelid where i.inhparent = c.oid and not h.relispartition)`
+
 /** Condition for schemas that the database user may use, except those of PostgreSQL itself. */
 const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
   and has_schema_privilege(n.oid, 'usage')`
 
 /**
  * Parts of a query that describe the type of a column `a`: a domain as the type on which it is based, and an
- * enumeration as `enum`.
+ * enumeration as `enum`. `refusesNull` tells whether the domain, or one on which it is based, refuses null.
  */
 export const postgresTypes = {
   columns: sql`
@@ -36,13 +43,15 @@ export const postgresTypes = {
   referring: sql`
     format_type(t.oid, b.modifier) || case when a.attcollation = t.typcollation then ''
       else ' collate ' || cast(a.attcollation::regcollation as text) end as referring`,
+  refusesNull: sql`b.refuses`,
   joins: sql`
     cross join lateral (
-      with recursive base (oid, modifier) as (
-        select a.atttypid, a.atttypmod
+      with recursive base (oid, modifier, refuses) as (
+        select a.atttypid, a.atttypmod, false
         union all
-        select d.typbasetype, d.typtypmod from base join pg_type d on d.oid = base.oid and d.typtype = 'd')
-      select base.oid, base.modifier from base join pg_type d on d.oid = base.oid and d.typtype <> 'd') b
+        select d.typbasetype, d.typtypmod, base.refuses or d.typnotnull
+        from base join pg_type d on d.oid = base.oid and d.typtype = 'd')
+      select base.oid, base.modifier, base.refuses from base join pg_type d on d.oid = base.oid and d.typtype <> 'd') b
     join pg_type t on t.oid = b.oid`
 }
 
@@ -56,7 +65,7 @@ const isNumbered = sql`coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextv
 function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
   return sql`
     select c.relname as "table", a.attname as name, ${postgresTypes.columns},
-      (not a.attnotnull)::int as nullable, (a.attgenerated <> '')::int as computed,
+      (not (a.attnotnull or ${postgresTypes.refusesNull}))::int as nullable, (a.attgenerated <> '')::int as computed,
       coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
       (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null
         or ${isNumbered})::int as generated
@@ -81,6 +90,7 @@ export const postgresNumbered = columnsOf(sql`${visible} and ${isNumbered}`)
 export const postgresCatalog: Catalog = {
   tables: sql`
     select c.relname as name, case when c.relispartition then 'partition'
+      when ${isInherited} then 'table from which others inherit'
       when c.relkind in ('r', 'p') then 'table'
       when c.relkind = 'v' then 'view' when c.relkind = 'm' then 'materialized view' else 'foreign table' end as kind
     from pg_class c where ${visible} order by c.relname`,
@@ -126,6 +136,7 @@ export const postgresCatalog: Catalog = {
     select c.relname as "table" from pg_class c where ${visible} and exists (
       select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 66 = 0 and g.tgtype & 20 > 0
         and not g.tgisinternal and g.tgenabled <> 'D')`,
+  inheritedTables: sql`select c.relname as "table" from pg_class c where ${visible} and ${isInherited}`,
   types: {
     int2: integer,
     int4: integer,

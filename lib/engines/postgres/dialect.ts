@@ -105,7 +105,8 @@ export const postgresDialect: Dialect = {
           as answer`
     },
     written: sql`
-      select c.relname as "table", a.attname as name, ${postgresTypes.columns}, ${postgresTypes.referring}
+      select c.relname as "table", a.attname as name, ${postgresTypes.columns}, ${postgresTypes.referring},
+        ${postgresTypes.refusesNull}::int as "refusesNull"
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       ${postgresTypes.joins}
       where pg_table_is_visible(c.oid) and c.relkind in ('r', 'p', 'v', 'm', 'f')`,

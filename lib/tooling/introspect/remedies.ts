@@ -15,6 +15,8 @@ export const renameColumn = 'rename it, or show it by a generated column or a vi
 const listedReasons: Readonly<Record<string, string>> = {
   view: "which tells no key; define its model by hand, with the key as 'id' or by the option 'key'",
   partition: 'and its rows are those of the table that it divides; read that table',
+  'table from which others inherit': 'and their rows may have the same keys; define by hand a model of a view of the ' +
+    "table alone, made by 'create view … as select * from only …'",
   sequence: 'which holds no records; to show its numbers, define by hand a model of a view of it'
 }
 
