@@ -391,8 +391,7 @@ test('what serve cannot answer is told on standard error, without values', async
   const { code, err } = await runUntil(async (out) => {
     const address = /http:\/\/[^/]+/.exec(out())?.[0] ?? ''
     const db = openSqlite(path)
-    await sql`pragma ignore_check_constraints = on`.execute(db)
-    await sql`update user set active = 7777, email = 'bob@example.com'`.execute(db)
+    await sql`alter table user rename column username to called`.execute(db)
     await db.destroy()
     t.equal((await fetch(`${address}/api/user/?email=bob@example.com`)).status, 500)
     t.equal((await fetch(`${address}/api/user/?nothing=bob@example.com`)).status, 400)
@@ -403,10 +402,10 @@ test('what serve cannot answer is told on standard error, without values', async
   t.match(JSON.parse(String(lines[0])), {
     level: 50,
     req: { method: 'GET', route: '/api/user/' },
-    err: { code: 'REST_MODELS_INTERNAL', cause: { type: 'TypeError', at: [/^at .*decode/] } },
+    err: { code: 'REST_MODELS_INTERNAL', cause: { type: 'SqliteError', at: [/^at /] } },
     msg: /^Internal error in request/
   })
-  t.notMatch(lines[0], /7777|bob@/)
+  t.notMatch(lines[0], /bob@/)
 })
 
 test('Chinook is served: keys of other names, joins, decimals', async (t) => {
