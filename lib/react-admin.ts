@@ -66,8 +66,9 @@ function reads (client: AnyClient, maxLimit: number, tags: KnownTags) {
 function writes (client: AnyClient, tags: KnownTags) {
   const update = methodOf(client, async (resource, params: UpdateParams, name): Promise<UpdateResult> => {
     const { id, data, previousData } = params
-    const changes = changesOf(data, previousData)
-    return { data: tags.keep(name, await resource.update(id, changes, tags.condition(name, previousData))) }
+    const updated = await resource.update(id, changesOf(data, previousData), tags.condition(name, previousData))
+    // An open form merges the answer with the record that it has, which may have related records.
+    return { data: tags.keep(name, tags.keep(name, updated, { ...previousData, ...updated })) }
   })
   const remove = methodOf(client, async (resource, { id, previousData }: DeleteParams, name): Promise<DeleteResult> => {
     await resource.delete(id, tags.condition(name, previousData))

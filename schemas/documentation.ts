@@ -51,18 +51,21 @@ export interface BodyColumns {
   readonly required: readonly string[]
   /** Columns that no answer shows. */
   readonly excluded: ReadonlySet<Column>
+  /** True if a field that is left out gets its default; false if it stays as it is. */
+  readonly fillsDefaults: boolean
 }
 
 /**
  * Returns the schema of the body of a request. Its example has the required JSON keys. If none is required, the example
  * has only the first key that answers show and that is not the primary key.
  */
-export function bodyDocumentation ({ writable, required, excluded }: BodyColumns): JsonSchema {
+export function bodyDocumentation (columns: BodyColumns): JsonSchema {
+  const { writable, required, excluded } = columns
   const needed = writable.filter(({ key }) => required.includes(key))
   const isShown = (column: Column): boolean => !excluded.has(column) && !isClientGenerated(column)
   return objectOf(writable, {
     required: needed,
-    described: (column) => bodySchema(column, excluded.has(column)),
+    described: (column) => bodySchema(column, columns),
     shown: needed.length > 0 ? needed : writable.filter((column) => isShown(column)).slice(0, 1)
   })
 }
@@ -114,12 +117,14 @@ function answerSchema (column: Column): JsonSchema {
 }
 
 /**
- * Returns the schema of a column in bodies. It names the default only if the default is a fixed value, and neither that
- * of a password nor that of a column that no answer shows.
+ * Returns the schema of a column in bodies. It names the default only if a field that is left out gets it, and if the
+ * default is a fixed value, and neither that of a password nor that of a column that no answer shows.
  */
-function bodySchema (column: Column, isExcluded: boolean): JsonSchema {
+function bodySchema (column: Column, { excluded, fillsDefaults }: BodyColumns): JsonSchema {
   const { default: declared } = column.options
-  const isTold = !isExcluded && !isSecret(column) && !isNow(column) && typeof declared !== 'function'
+  const isExcluded = excluded.has(column)
+  const isFixed = !isNow(column) && typeof declared !== 'function'
+  const isTold = fillsDefaults && isFixed && !isExcluded && !isSecret(column)
   return {
     ...valueSchema(column),
     description: documentationOf(column).body,

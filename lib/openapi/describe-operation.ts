@@ -114,8 +114,9 @@ function bodyOf (
   const { schemas, writable, creatable, excluded } = resource
   const fixable = fixableBy(resource)
   const required = (schemas[takes].required ?? []).filter((key) => !fixable.has(key))
-  const columns = { writable: [...(takes === 'create' ? creatable : writable)], required, excluded }
-  const name = `${titleOf(resource)}${takes === 'create' ? 'Create' : 'Update'}`
+  const isCreate = takes === 'create'
+  const columns = { writable: [...(isCreate ? creatable : writable)], required, excluded, fillsDefaults: isCreate }
+  const name = `${titleOf(resource)}${isCreate ? 'Create' : 'Update'}`
   const json = shareSchema(document, name, bodyDocumentation(columns))
   const form = shareSchema(document, 'Form', formSchema)
   return {

@@ -4,9 +4,15 @@ type Terms = ReadonlyArray<readonly [name: string, value: unknown]>
 
 const equal = (field: string, value: unknown): Terms => [[field, value]]
 const as = (operator: string) => (field: string, value: unknown): Terms => [[`${field}__${operator}`, value]]
-/** Returns a function that makes a filter by a pattern. `%`, `_` and `\` in the value stand for themselves. */
-const pattern = (operator: 'like' | 'ilike', before: string, after: string) => (field: string, value: unknown): Terms =>
-  [[`${field}__${operator}`, `${before}${String(value).replace(/[\\%_]/g, '\\$&')}${after}`]]
+/**
+ * Returns a function that makes a filter by a pattern. `%`, `_` and `\` in the value stand for themselves. An empty
+ * search box is no filter.
+ */
+const pattern = (operator: 'like' | 'ilike', before: string, after: string): typeof equal => (field, value) => {
+  if (value === undefined || value === '') return []
+  if (typeof value === 'object') throw new TypeError(`the value of a search in '${field}' must be a text`)
+  return [[`${field}__${operator}`, `${before}${String(value).replace(/[\\%_]/g, '\\$&')}${after}`]]
+}
 
 /**
  * Functions that turn a filter of refine into filters of the API, by refine's operator. `or`, `ina`, `nina`, `nbetween`

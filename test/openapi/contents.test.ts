@@ -251,6 +251,9 @@ test('D-77: bodies tell what must be there, defaults, and what no answer shows',
     undefined, undefined, undefined
   ])
   t.strictSame(document.schemas['ThingUpdate']?.required, undefined)
+  for (const [name, schema] of Object.entries(document.schemas['ThingUpdate']?.properties ?? {})) {
+    t.notOk('default' in schema, `an update keeps '${name}' if it is left out`)
+  }
   t.strictSame(document.schemas['Thing']?.properties?.['secret'], {
     type: 'string', description: 'What is stored, a hash'
   })

@@ -152,6 +152,14 @@ test('D-187: a form that shows related records is protected, too', async (t) => 
   await client.task.update(2, { title: 'theirs' })
   const update = provider.update('task', { id: 2, data: { ...previousData, due: null }, previousData })
   t.match(await errorOf(update), { status: 412 })
+  const { data: shown } = await provider.getOne('task', { id: 2, meta })
+  const mine = { ...shown, title: 'mine' }
+  const { data: saved } = await provider.update('task', { id: 2, data: mine, previousData: shown })
+  await client.task.update(2, { title: 'theirs' })
+  // react-admin merges the answer with the record that the form has.
+  const merged = { ...shown, ...saved }
+  const again = provider.update('task', { id: 2, data: { ...merged, title: 'again' }, previousData: merged })
+  t.match(await errorOf(again), { status: 412 }, 'also when it saves a second time')
   await provider.getOne('person', { id: 1, meta: { include: [] } })
   sent.length = 0
   await provider.getOne('person', { id: 1, meta: { include: [] } })

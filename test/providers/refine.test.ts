@@ -60,6 +60,9 @@ test('the operators of refine are filters', async (t) => {
   t.same(await by('title', 'contains', 'ES'), [4, 8, 12])
   t.same(await by('title', 'contains', '%'), [], 'a value stands for itself')
   t.same(await by('title', 'containss', 'es'), [4, 8, 12])
+  for (const value of [undefined, '']) {
+    t.equal((await by('title', 'contains', value)).length, 12, 'an empty search box leaves nothing out')
+  }
   t.same(await by('title', 'startswith', 'COUNT'), [3, 7, 11])
   t.same(await by('title', 'startswiths', 'COUNT'), [])
   t.same(await by('title', 'endswith', ' 4'), [4])
@@ -74,12 +77,14 @@ test('the operators of refine are filters', async (t) => {
 
 test('D-190: filters that the API does not have are errors, and never left out', async (t) => {
   const { provider } = await provide(t)
-  const id = (operator: 'eq' | 'ncontains' | 'between', value: unknown) => ({ field: 'id', operator, value })
+  type Operator = 'eq' | 'ncontains' | 'contains' | 'between'
+  const id = (operator: Operator, value: unknown) => ({ field: 'id', operator, value })
   for (const [filters, message] of [
     [[{ operator: 'or', value: [id('eq', 1), id('eq', 2)] }], "the API has nothing for refine's operator 'or'"],
     [[Object({ ...id('eq', 1), operator: 'constructor' })], "the API has nothing for refine's operator 'constructor'"],
     [[id('ncontains', 1)], "the API has nothing for refine's operator 'ncontains'"],
     [[id('between', 1)], "the value of 'between' must be a list of two"],
+    [[id('contains', null)], "the value of a search in 'id' must be a text"],
     [[id('eq', 1), id('eq', 2)], "there are two filters 'id'"]
   ] as ReadonlyArray<[CrudFilter[], string]>) {
     t.match(await errorOf(provider.getList({ resource, filters })), new TypeError(message))
