@@ -130,7 +130,7 @@ test('D-14: a query after # is a query, because the path ends there', async (t) 
   const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
   const statusOf = async (target: string): Promise<string> => {
     const socket = connect(port, '127.0.0.1')
-    socket.end(`GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
+    socket.write(`GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
     return (await textOf(socket)).slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)
   }
   t.equal(await statusOf('/api/note/#id=1'), '200')

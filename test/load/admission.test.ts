@@ -323,6 +323,7 @@ test('R-35: while connections are opened, an event-loop turn lasts two milliseco
   t.same(served, [0, 1])
   await waitFor('an answer for each', async () => served.length === 10)
   t.same(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  await nextTurn()
   putForward(200)
   for (const [index, { send }] of clients.entries()) {
     send(queue, () => {

@@ -69,7 +69,7 @@ const text: Storage = {
     ? { ...plainText, select: (column) => sql`cast(${column} as text)`, alters: (value) => numeric.test(String(value)) }
     : undefined
 }
-const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asInteger }
+const key = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
 
 /** Returns a condition that is true if a number is finite. It avoids `abs()`, which fails for the least integer. */
 const isFinite = (column: Expression<unknown>) => sql<SqlBool>`(${column} > -9e999 and ${column} < 9e999)`
@@ -89,9 +89,9 @@ const dates = {
 } as const satisfies Storage
 
 export const sqliteStorage = {
-  key: integer,
+  key,
   text,
-  integer,
+  integer: { ...key, ...asInteger },
   bigint: {
     type: () => 'bigint',
     holds: held('integer', 'numeric'),
