@@ -409,8 +409,7 @@ if (engine === 'sqlite') {
 }
 
 const unreadable = 'such values are answered as they are stored'
-const moments =
-  { sqlite: ['soon'], postgres: ['infinity', '0044-03-15 00:00:00 BC', '0044-03-15 00:00:00'], mariadb: [] }[engine]
+const moments = { sqlite: ['soon'], postgres: ['infinity', '0044-03-15 00:00:00 BC'], mariadb: [] }[engine]
 const floats = { sqlite: [], postgres: ['real', 'numeric(30, 20)'], mariadb: ['float', 'decimal(30, 20)'] }[engine]
 
 /** Gives a table another column `value`, as if it was made elsewhere. */
