@@ -132,6 +132,8 @@ test('columns of servers are stored as their types say', (t) => {
   ] as const) {
     t.equal(storageOf(mariadb, 'text', written)?.alters?.(text), isAltered, `${written} ${text}`)
   }
+  const { exact } = storageOf(mariadb, 'datetime', 'datetime(6)') ?? {}
+  t.same(['2024-02-29 12:00:00.5', 'soon'].map((moment) => exact?.read(moment)), ['2024-02-29 12:00:00.5', undefined])
   t.equal(compile(storageOf(mariadb, 'number', 'float')?.select?.(ref)), 'cast(y as double)')
   t.equal(storageOf(mariadb, 'number', 'decimal(9,2)'), undefined)
   t.equal(storageOf(mariadb, 'number', 'double'), undefined)
