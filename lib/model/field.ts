@@ -60,7 +60,7 @@ export const password = field('password')<PasswordOptions>()
  * A reference to a record of another model, serialized as `<field>_id`, or under the name in the option `key`.
  *
  * @param target  a function, so that models may refer to each other. Annotate it if a model refers to itself:
- *                `foreignKey((): Model => Employee)`; and if its primary key is a UUID or a text:
+ *                `foreignKey((): Model<'Employee'> => Employee)`; and if its primary key is a UUID or a text:
  *                `foreignKey((): Model<'Employee', { id: Field<'uuid'> }> => Employee)`
  */
 export function foreignKey<Target extends Model, const Options extends ForeignKeyOptions = ForeignKeyOptions> (

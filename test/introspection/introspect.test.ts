@@ -469,6 +469,15 @@ test('D-84: a text is a UUID as a primary key if its values are UUIDs in lower c
   }])
 })
 
+test('models that refer to each other are annotated by name, so that a client finds their fields', async (t) => {
+  const found = await introspect(await database(t, [
+    'create table fieldhand (id integer primary key, name varchar(9), boss integer references fieldhand (id))'
+  ]))
+  t.match(found.source, /boss: foreignKey\(\(\): Model<'Fieldhand'> => Fieldhand/)
+  t.match(found.source, /^import .*, type Model \} from/)
+  t.strictSame(byName(await load(t, found)), byName(found.models))
+})
+
 test('D-193: texts are primary keys, and what refers to them are foreign keys', async (t) => {
   const db = await database(t, [
     'create table country (iso varchar(2) not null primary key, name varchar(40))',

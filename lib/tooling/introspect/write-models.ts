@@ -30,7 +30,7 @@ function writeImports (models: readonly ModelPlan[], types: readonly string[]): 
   const kinds = new Set(models.flatMap(({ key, fields }) =>
     [...key === undefined ? [] : [key.kind], ...fields.map(({ kind }) => kind)]))
   const names = [...[...kinds, ...models.length > 0 ? ['defineModel'] : []].sort(),
-    ...importedTypes.filter((type) => types.some((text) => text.includes(type))).map((type) => `type ${type}`)]
+    ...importedTypes.filter((type) => types.some((text) => text.includes(`${type}<`))).map((type) => `type ${type}`)]
   return names.length === 0
     ? '// There is no table that can have a model.'
     : `import { ${names.join(', ')} } from 'fastify-rest-models'`
@@ -43,14 +43,14 @@ function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: 
 /**
  * Returns the type annotation for the function that gives a foreign key's target. It is empty in JavaScript, and if the
  * file defines the target earlier. In a circle of models the compiler cannot infer the type of the target, so the
- * annotation states it, as far as the kind of its primary key matters.
+ * annotation states its name, by which the client finds its fields, and the kind of a primary key that is no integer.
  */
 function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
   if (before.includes(target)) return ''
   const { name, key } = target
   return key?.kind === 'uuid' || key?.kind === 'text'
     ? `: Model<'${name}', { id: Field<'${key.kind}'> }>`
-    : ': Model'
+    : `: Model<'${name}'>`
 }
 
 /** Returns the model that a foreign key refers to, as a list of one. Returns an empty list for any other field. */
