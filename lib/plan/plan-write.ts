@@ -85,9 +85,21 @@ export function givenValues (owner: Column | undefined, id: RecordKey | null, fi
   if (owner === undefined) return fixed
   const value = acceptId(owner, id)
   if (value === undefined) {
-    throw new TypeError(`The policy gives a user whose id is no key of what '${owner.field}' refers to`)
+    throw new TypeError(whyNoOwner(owner, id))
   }
   return new Map(fixed).set(owner, value)
+}
+
+/** Returns, for the log, why no record can belong to a user with the given id, with the remedy but without the id. */
+export function whyNoOwner (owner: Column, id: RecordKey | null): string {
+  const [given, wanted] = [typeof id, typeOfKey(owner)]
+  const remedy = given === wanted ? '' : `: it is a ${given}, and must be a ${wanted}`
+  return `The policy gives a user whose id is no key of what '${owner.field}' refers to${remedy}`
+}
+
+/** Returns the type of the values of a foreign key in JSON. */
+function typeOfKey (owner: Column): 'number' | 'string' {
+  return valueKindOf(owner).storage === 'key' ? 'number' : 'string'
 }
 
 /**
@@ -96,10 +108,9 @@ export function givenValues (owner: Column | undefined, id: RecordKey | null, fi
  * another system.
  */
 export function acceptId (owner: Column, id: RecordKey | null): RecordKey | undefined {
-  const { accept, storage } = valueKindOf(owner)
-  const type = typeof id
-  if (type !== (storage === 'key' ? 'number' : 'string')) return undefined
-  const accepted = accept(id, owner.options)
+  const [given, wanted] = [typeof id, typeOfKey(owner)]
+  if (given !== wanted) return undefined
+  const accepted = valueKindOf(owner).accept(id, owner.options)
   return isRecordKey(accepted) ? accepted : undefined
 }
 

@@ -16,7 +16,7 @@ import { compileAccess, reachableModels } from '../resource/access.js'
 import { isCreatable } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource, type ResourceSetting } from '../resource/resource.js'
-import { swagger2Warning, warnOfExposure, warnOfIneffective, warnOfUnshown } from '../resource/warnings.js'
+import { swagger2Warning, warnOfRegistration, warnOfUnshown, warnOfUnusable } from '../resource/warnings.js'
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
 import { serializerCompiler, type SerializerOf } from '../response/serializer.js'
 import { acceptAnything } from '../routes/handlers.js'
@@ -58,9 +58,9 @@ export function openContainer (
     const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
     const setting = { ...engines, ...compilers, ...urlsOf(scope), limits, passwords }
     for (const registration of registrations) {
-      warnOfExposure(scope.log, registration, registrations)
+      warnOfRegistration(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
-      warnOfIneffective(scope.log, resource)
+      warnOfUnusable(scope.log, resource)
       const authenticate = authenticateBy(registration.policy)
       addRoutes(scope, resource, { authenticate, ...shared })
       note({ resource, authenticate })

@@ -44,7 +44,7 @@ export function policyHooks (
       const user = await findUser(authenticate, request, reply)
       if (user === undefined) return await refuse(reply, scheme)
       const verdict: unknown = policy.permits(user, operation)
-      if (verdict !== true) throw forbidden(verdict)
+      if (verdict !== true) throw forbidden(request, policy, verdict)
       request.setDecorator(kUser, user)
     }]
   }
@@ -56,10 +56,18 @@ export function policyHooks (
   }]
 }
 
-function forbidden (verdict: unknown): Error {
+function forbidden ({ log }: FastifyRequest, policy: AnyPolicy, verdict: unknown): Error {
   ignoreRejection(verdict)
+  if (typeof verdict !== 'boolean' && !indecisive.has(policy)) {
+    indecisive.add(policy)
+    log.warn("The function 'permits' of a policy must return true or false. It returned something else, such as a " +
+      'promise, which counts as false')
+  }
   return new errors.Forbidden()
 }
+
+/** Policies whose `permits` has returned something that is no boolean, and for which a warning was logged already. */
+const indecisive = new WeakSet<AnyPolicy>()
 
 /**
  * True if a request carries credentials of a scheme, right or wrong. For `apiKey`, this looks at the header or cookie

@@ -51,9 +51,8 @@ export function isAdminFlag (name: string): boolean {
  * Returns the columns that a policy reads in addition to the id and the flag for admins; undefined if only the policy
  * itself knows which properties its users have. The `login` of a custom policy may be any value.
  */
-function furtherColumns ({ login }: AnyPolicy): readonly Column[] | undefined {
-  const { further } = Object(Object(login).columns)
-  return Array.isArray(further) ? further : undefined
+function furtherColumns ({ login, users, fields = [] }: AnyPolicy): readonly Column[] | undefined {
+  return Object(login).found === undefined ? undefined : users?.columns.filter(({ field }) => fields.includes(field))
 }
 
 /**

@@ -7,9 +7,9 @@ import type { RecordUpdate, WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { decodeIn } from '../model/column.js'
+import { decodeIn, type Column } from '../model/column.js'
 import type { ParseKey } from '../model/key.js'
-import { acceptId } from '../plan/plan-write.js'
+import { acceptId, whyNoOwner } from '../plan/plan-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import type { Viewer } from '../plan/viewer.js'
 import type { RecordKey } from '../values/values.js'
@@ -72,8 +72,15 @@ export async function readRecord (request: FastifyRequest, resource: OwnedResour
 export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget, 'owner'>): RecordKey | null {
   const id = userOf<Identity>(request)?.id
   if (owner === undefined || id === undefined) return null
-  return acceptId(owner, id) ?? null
+  const accepted = acceptId(owner, id)
+  if (accepted !== undefined) return accepted
+  if (!homeless.has(owner)) request.log.warn(whyNoOwner(owner, id))
+  homeless.add(owner)
+  return null
 }
+
+/** Owner fields to which the id of a user did not fit, and for which a warning was logged already. */
+const homeless = new WeakSet<Column>()
 
 /**
  * Returns the error for an update or delete that wrote nothing, although {@link recordHook} had admitted its request.

@@ -67,6 +67,12 @@ export interface Policy<User extends Identity = PolicyUser> {
    * so its users cannot filter through records that another policy guards.
    */
   readonly login?: unknown
+  /**
+   * Names of properties that `permits` and the scopes of this policy's resources may read in a user, beside `id` and
+   * `admin`. The users of another policy with an equal `login` are known here only if its `fields` name these, too.
+   * Default none.
+   */
+  readonly fields?: readonly string[]
 }
 
 /**

@@ -47,8 +47,8 @@ export interface RelatedProtection {
 
 /**
  * Compiles which related models the clients of a resource may filter through and include: those that they may list. A
- * model whose lists need a user is closed to all of them if `policy` opens its own lists, or finds other users. Models
- * without a resource are not restricted here.
+ * model whose lists need a user is closed to all of them if `policy` opens its own lists, or finds users whom the
+ * model's policy does not know. Models without a resource are not restricted here.
  *
  * @param policy  policy of the resource
  * @param related policy of the first registered resource of each related model
@@ -58,7 +58,7 @@ export function compileRelatedProtection (
 ): RelatedProtection {
   const isKnown = protectionOf(policy, 'list') !== 'open'
   const mayPermit = (other: AnyPolicy): boolean =>
-    isOpen(other) || (isKnown && protectionOf(other, 'list') === 'guarded' && findsSameUsers(other, policy))
+    isOpen(other) || (isKnown && protectionOf(other, 'list') === 'guarded' && knowsUsersOf(other, policy))
   const closed = [...related].filter(([, other]) => !mayPermit(other))
   const guarded = [...related].filter(([, other]) => mayPermit(other) && !isOpen(other))
   return { closedModels: new Set(closed.map(([model]) => model)), guardedModels: new Map(guarded) }
@@ -69,12 +69,15 @@ function isOpen (policy: AnyPolicy): boolean {
 }
 
 /**
- * True if two policies find the same users. A policy without `login` shares its users with no other, even if both lack
- * it, because nothing says how it finds its users.
+ * True if a policy knows the users that another one finds, so that its `permits` and its scopes can judge them: both
+ * find the same users, and the other's users have all `fields` that its own have. A policy without `login` shares its
+ * users with no other, even if both lack it, because nothing says how it finds its users.
  */
-export function findsSameUsers (one: AnyPolicy, other: AnyPolicy): boolean {
-  if (one === other) return true
+export function knowsUsersOf (policy: AnyPolicy, other: AnyPolicy): boolean {
+  if (policy === other) return true
+  const { users, login, fields = [] } = policy
   // If `login` is a function, it finds the users by itself, so it alone says who they are.
-  const isTold = one.users !== undefined || typeof one.login === 'function'
-  return isTold && one.users === other.users && one.login != null && isDeepStrictEqual(one.login, other.login)
+  const isTold = users !== undefined || typeof login === 'function'
+  return isTold && users === other.users && login != null && isDeepStrictEqual(login, other.login) &&
+    fields.every((field) => other.fields?.includes(field))
 }

@@ -38,29 +38,36 @@ export function userAuth (users: Model, options?: UserAuthOptions): Policy {
 function policyFor (users: Model, options: UserAuthOptions = {}): Policy {
   checkOptions(users, options)
   const columns = userColumns(users, options)
+  const { further, ...found } = columns
   const { verify, permits = () => true, protect } = options
   return Object.freeze({
     open: protect === 'all' ? [] : reads,
     users,
     scheme: { type: 'http', scheme: 'basic' },
-    login: { columns, verify },
+    login: { found, verify },
+    fields: further.map(({ field }) => field),
     permits,
-    authenticator: ({ db, credentials, passwords }) => {
-      const findUser = compileFindUser(db, users, columns)
-      const warnOf = hashWarning(users, columns, options)
-      return async (request, reply) => {
-        const given = credentials(request, reply)
-        if (given === undefined) return null
-        const user = await findUser(given.username)
-        // The password of an inactive user is not checked: a match would be remembered, and the next answer would come
-        // sooner and so reveal it.
-        const isActive = user?.active === true
-        const matches = await passwords.matches(given, { stored: isActive ? user.password : null, verify })
-        if (isActive) warnOf(user.password, request.log)
-        return matches && isActive ? { ...user.further, id: user.id, admin: user.admin } : null
-      }
-    }
+    authenticator: authenticatorFor(users, columns, options)
   } satisfies Policy)
+}
+
+function authenticatorFor (users: Model, columns: UserColumns, options: UserAuthOptions): Policy['authenticator'] {
+  const { verify } = options
+  return ({ db, credentials, passwords }) => {
+    const findUser = compileFindUser(db, users, columns)
+    const warnOf = hashWarning(users, columns, options)
+    return async (request, reply) => {
+      const given = credentials(request, reply)
+      if (given === undefined) return null
+      const user = await findUser(given.username)
+      // The password of an inactive user is not checked: a match would be remembered, and the next answer would come
+      // sooner and so reveal it.
+      const isActive = user?.active === true
+      const matches = await passwords.matches(given, { stored: isActive ? user.password : null, verify })
+      if (isActive) warnOf(user.password, request.log)
+      return matches && isActive ? { ...user.further, id: user.id, admin: user.admin } : null
+    }
+  }
 }
 
 /**

@@ -14,7 +14,7 @@ export interface ScopeRule {
   /**
    * Returns an object in the grammar of filters, or null for no record. The user is null if nobody is logged in. In a
    * request to another resource, it is also null if the operation is open and that resource has no scope, or if that
-   * resource's policy finds other users.
+   * resource's policy finds users whom this policy does not know.
    */
   scope (user: Identity | null): unknown
   /** Plans what `scope` returns. */
@@ -25,10 +25,10 @@ export interface ScopeRule {
 export interface RelatedScope {
   readonly rule: ScopeRule
   /**
-   * True if the policy of the related model and that of the requested resource find the same users. If false, the scope
-   * is evaluated for a client that is not logged in.
+   * True if the policy of the related model knows the users of the requested resource. If false, the scope is evaluated
+   * for a client that is not logged in.
    */
-  readonly hasSameUsers: boolean
+  readonly knowsUsers: boolean
 }
 
 /** The scopes that limit which records a request to a resource may see. */
@@ -47,8 +47,8 @@ export function viewerOf (request: FastifyRequest, { scopeRule, relatedScopes }:
   if (scopeRule === undefined && relatedScopes.size === 0) return unscoped
   const user = userOf<Identity>(request)
   const known = new Map<ScopeRule, Scope>()
-  const evaluate = (rule: ScopeRule, hasSameUsers: boolean): Scope => {
-    const scope = known.get(rule) ?? scopeFor(rule, hasSameUsers ? user : null)
+  const evaluate = (rule: ScopeRule, knowsUsers: boolean): Scope => {
+    const scope = known.get(rule) ?? scopeFor(rule, knowsUsers ? user : null)
     known.set(rule, scope)
     return scope
   }
@@ -56,7 +56,7 @@ export function viewerOf (request: FastifyRequest, { scopeRule, relatedScopes }:
     scope: scopeRule === undefined ? everything : evaluate(scopeRule, true),
     scopeOf: (related) => {
       const found = relatedScopes.get(related)
-      return found === undefined ? everything : evaluate(found.rule, found.hasSameUsers)
+      return found === undefined ? everything : evaluate(found.rule, found.knowsUsers)
     }
   }
 }

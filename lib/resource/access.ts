@@ -3,7 +3,7 @@ import type { Model } from '../model/define-model.js'
 import { withId } from '../model/key.js'
 import type { Access } from '../plan/path.js'
 import type { IncludeScope, ShownModel } from '../plan/permitted-includes.js'
-import { compileRelatedProtection, findsSameUsers, type RelatedProtection } from '../policy/protection.js'
+import { compileRelatedProtection, knowsUsersOf, type RelatedProtection } from '../policy/protection.js'
 import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/visibility.js'
 import type { Registration } from './registration.js'
 
@@ -45,7 +45,7 @@ function scopesBehind (
 ): ReadonlyMap<Model, RelatedScope> {
   const reached = reachableModels([model])
   return new Map(rules.filter((rule) => reached.has(rule.model))
-    .map((rule) => [rule.model, { rule, hasSameUsers: findsSameUsers(rule.policy, policy) }]))
+    .map((rule) => [rule.model, { rule, knowsUsers: knowsUsersOf(rule.policy, policy) }]))
 }
 
 /** Returns the given models, and all models that their foreign keys lead to, directly or through others. */

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { isSecret, type Column } from '../model/column.js'
+import { isForeignKey, isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Registration } from './registration.js'
 import type { Resource } from './resource.js'
@@ -12,11 +12,17 @@ export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns:
   }
 }
 
+/** Logs a warning for each option and each foreign key of a resource that no client can use. */
+export function warnOfUnusable (log: FastifyBaseLogger, resource: Resource): void {
+  warnOfIneffective(log, resource)
+  warnOfUnsettable(log, resource)
+}
+
 /**
  * Logs a warning for each path in the option `filterable` of a resource that no client can use, because the path leads
  * through a model that no client may list, or through too many foreign keys.
  */
-export function warnOfIneffective (
+function warnOfIneffective (
   log: FastifyBaseLogger, { name, opened, closedModels, limits }: Resource
 ): void {
   for (const [path, { joins }] of opened) {
@@ -30,10 +36,35 @@ export function warnOfIneffective (
 }
 
 /**
+ * Logs a warning for each foreign key that no client can set, because the scope of the model that it refers to shows
+ * none of its records to users whom its policy does not know.
+ */
+function warnOfUnsettable (
+  log: FastifyBaseLogger, { name, creatable, protections, relatedScopes }: Resource
+): void {
+  if (protections.create === 'closed' && protections.update === 'closed') return
+  for (const { field, target } of [...creatable].filter(isForeignKey)) {
+    const { name: related } = target()
+    const scope = relatedScopes.get(target())
+    if (scope === undefined || scope.knowsUsers || scope.rule.policy.open.length > 0) continue
+    log.warn(`No client can set '${field}' of resource '${name}', because the policy of model '${related}' does not ` +
+      "know the users of this resource. Give both the same 'login', and name here all 'fields' of that policy")
+  }
+}
+
+/** Logs a warning for each way in which a resource shows more than its options let expect. */
+export function warnOfRegistration (
+  log: FastifyBaseLogger, registration: Registration, all: readonly Registration[]
+): void {
+  warnOfExposure(log, registration, all)
+  warnOfUnscopedFirst(log, registration, all)
+}
+
+/**
  * Logs a warning for each password that a resource shows. Logs another for each excluded field whose values clients can
  * find out through the option `filterable` of the resource, even if a resource of a related model excludes the field.
  */
-export function warnOfExposure (
+function warnOfExposure (
   log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]
 ): void {
   const passwords = model.columns.filter((column) => isSecret(column) && !excluded.has(column))
@@ -49,6 +80,24 @@ export function warnOfExposure (
       log.warn(`Resource '${hiding.name}' excludes '${column.field}', but '${written}' in 'filterable' ` +
         `of resource '${name}' lets clients find out its values`)
     }
+  }
+}
+
+/**
+ * Logs a warning if the first resource of a model has no scope, although a later one has. References follow the first,
+ * so clients may refer to records that the later one hides. If anybody may list the first, there is nothing to hide.
+ */
+function warnOfUnscopedFirst (
+  log: FastifyBaseLogger, registration: Registration, all: readonly Registration[]
+): void {
+  const { name, model, protections } = registration
+  const resources = all.filter((other) => other.model === model)
+  const scoped = resources.find(({ scopeRule }) => scopeRule !== undefined)
+  if (scoped === undefined || protections.list === 'open') return
+  if (resources[0] === registration && registration.scopeRule === undefined) {
+    log.warn(`Clients may refer to records of model '${model.name}' that the scope of resource '${scoped.name}' ` +
+      `hides from them, because references follow the first resource, '${name}', which has no scope. ` +
+      `Register '${scoped.name}' before it`)
   }
 }
 

@@ -422,6 +422,17 @@ test("D-116: two policies of a deployer's own make out the same people if they s
   t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User })), false)
 })
 
+test('D-116: the users of a policy are known to another one whose fields they all have', async (t) => {
+  const withFields = (...fields: string[]) => everybody({ users: User, login: 'a', fields })
+  t.equal(await looksThrough(t, withFields('email'), withFields()), true)
+  t.equal(await looksThrough(t, withFields('email', 'username'), withFields('username', 'email')), true)
+  t.equal(await looksThrough(t, withFields(), withFields('email')), false, 'the user has no email')
+  const fields = (...names: Array<'email' | 'username'>) => userAuth(User, { protect: 'all', fields: names })
+  t.strictSame(
+    [fields('email', 'username'), fields('email')].map(({ login }) => login), [fields().login, fields().login]
+  )
+})
+
 test('D-20: user and user_id mean the same in filters and orderings', async (t) => {
   for (const name of ['user', 'user_id']) {
     t.same(await list(`message/?${name}=2`), [1, 3])

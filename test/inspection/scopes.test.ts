@@ -229,6 +229,21 @@ test('a resource without a scope is dangerous beside one with a scope, for who s
   t.strictSame(dangersOf(right), [])
 })
 
+test('a scope that is not of the first resource is dangerous, if not everybody may list that one', async (t) => {
+  const scope = (user: Member) => user.admin ? {} : { company: user.company }
+  const admins = hostAuth<Member>(find, { protect: 'all', permits: ({ admin }) => admin })
+  const found = async (auth: typeof admins) => dangersOf(await inspect(await build(t, (registry) => {
+    registry.register(Project, { auth, path: 'projects' })
+    registry.register(Project, { auth: members, scope })
+    registry.register(Company, { auth: members })
+  })))
+  t.strictSame(await found(admins), [
+    'projects: is the first resource of its model and has no scope, so clients may refer to records that the scope ' +
+      "of resource 'project' hides from them: register that one first"
+  ])
+  t.notMatch((await found({ ...members, open: ['list', 'read'] } as unknown as typeof admins)).join(), 'is the first')
+})
+
 test('a reference to oneself is told once, and an owner is no scope for reads', async (t) => {
   const Person = defineModel('Person', {
     username: text(), password: password(), active: boolean(), admin: boolean(), company: foreignKey(() => Company)

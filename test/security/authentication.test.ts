@@ -6,10 +6,10 @@ import { verify } from '@node-rs/argon2'
 import type { FastifyInstance } from 'fastify'
 import { connect, type AddressInfo } from 'node:net'
 import { test } from 'tap'
-import { hashPassword, userAuth, type Policy } from '../../lib/index.js'
+import { defineModel, foreignKey, hashPassword, userAuth, type Policy } from '../../lib/index.js'
 import { reads } from '../../lib/policy/operations.js'
 import { dummyHash } from '../../lib/policy/passwords.js'
-import { basic, buildApp, Message, User, type TestApp } from '../support/site.js'
+import { basic, buildApp, Message, siteModels, User, type TestApp } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 
 const encoded = (text: string | Buffer) => Buffer.from(text as string).toString('base64')
@@ -61,18 +61,36 @@ test('T-51: whoever has neither a whole number nor a text for an id is nobody', 
 
 test('T-51: a text is not the user whose number it reads like', async (t) => {
   const auth = { open: reads, permits: () => true, authenticator: () => async () => ({ id: '2', admin: true }) }
-  const { put, delete: remove } = await attack(t, {
-    register: (registry) => registry.register(Message, { auth, ownerField: 'user' })
+  const lines: string[] = []
+  const Draft = defineModel('Draft', { user: foreignKey(() => User) })
+  const { put, post, delete: remove } = await attack(t, {
+    models: [...siteModels, Draft],
+    rows: { ...siteRows, draft: [{ id: 1, user_id: 2 }] },
+    register: (registry) => registry.register(Draft, { auth, ownerField: 'user' }),
+    server: { logger: { level: 'warn', stream: { write: (line: string): void => { lines.push(line) } } } }
   })
-  t.equal((await put('/api/message/1/', {})).statusCode, 403)
-  t.equal((await remove('/api/message/1/')).statusCode, 403)
+  t.equal((await put('/api/draft/1/', {})).statusCode, 403)
+  t.equal((await remove('/api/draft/1/')).statusCode, 403)
+  const reason = "The policy gives a user whose id is no key of what 'user' refers to: it is a string, and must be a " +
+    'number'
+  t.equal(lines.filter((line) => line.includes(reason)).length, 1, 'the log says why, once')
+  t.equal((await post('/api/draft/', {})).statusCode, 500)
+  t.equal(lines.filter((line) => line.includes(reason)).length, 2)
 })
 
-test('T-51: a policy that permits by a promise permits nothing', async (t) => {
-  for (const permits of [async () => true, async () => false, () => 'yes', () => undefined]) {
+test('T-51: a policy that permits by a promise permits nothing, and the log says so once', async (t) => {
+  for (const permits of [async () => true, async () => false, () => 'yes', () => undefined, () => false]) {
     const auth = { ...userAuth(User), permits } as unknown as Policy
-    const { put } = await attack(t, { register: (registry) => registry.register(Message, { auth }) })
-    t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 403)
+    const lines: string[] = []
+    const { put } = await attack(t, {
+      register: (registry) => registry.register(Message, { auth }),
+      server: { logger: { level: 'warn', stream: { write: (line: string): void => { lines.push(line) } } } }
+    })
+    for (let count = 0; count < 2; count++) {
+      t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 403)
+    }
+    t.equal(lines.filter((line) => line.includes("'permits' of a policy must return true or false")).length,
+      permits() === false ? 0 : 1)
   }
 })
 
@@ -126,7 +144,7 @@ test('T-54: malformed credentials are refused like wrong ones', async (t) => {
   const routes = [
     ['POST', '/api/message/'], ['PUT', '/api/message/1/'], ['PATCH', '/api/message/1/'],
     ['DELETE', '/api/message/1/'], ['POST', '/api/user/'],
-    ['DELETE', '/api/user/4/'], ['PUT', '/api/relationship/1/'], ['DELETE', '/api/note/1/']
+    ['DELETE', '/api/user/4/'], ['PUT', '/api/relationship/1/'], ['DELETE', '/api/draft/1/']
   ] as const
   await unchanged(async () => {
     for (const [method, url] of routes) {

@@ -1,15 +1,17 @@
 // @once: about lines in the log, which no engine changes
 
 import { test } from 'tap'
-import { defineModel, foreignKey, text, userAuth } from '../../lib/index.js'
+import { defineModel, foreignKey, openAuth, text, userAuth } from '../../lib/index.js'
 import { buildApp, Message, User, type BuildOptions } from '../support/site.js'
 
-/** Returns what an app warns of at start-up about the option `filterable`. */
-async function warningsOf (t: Parameters<typeof buildApp>[0], options: BuildOptions): Promise<readonly string[]> {
+/** Returns what an app warns of at start-up, as far as it is about a certain thing. */
+async function warningsOf (
+  t: Parameters<typeof buildApp>[0], options: BuildOptions, about = "'filterable'"
+): Promise<readonly string[]> {
   const lines: string[] = []
   const write = (line: string): void => { lines.push(JSON.parse(line).msg) }
   await buildApp(t, { ...options, server: { logger: { level: 'warn', stream: { write } } } })
-  return lines.filter((line) => line.includes("'filterable'"))
+  return lines.filter((line) => line.includes(about))
 }
 
 test('an entry of filterable that has no effect is told at start-up, once and with the reason', async (t) => {
@@ -43,4 +45,50 @@ test('an entry of filterable that has an effect for somebody is not told', async
         .register(Message, { auth, filterable: ['user__username'] })
     }
   }), [])
+})
+
+test('a foreign key that no client can set is told at start-up, with the reason', async (t) => {
+  const scope = (user: object | null) => user === null ? null : {}
+  const all = { protect: 'all' } as const
+  const told = async (users: BuildOptions['register'], messages: ReturnType<typeof userAuth>) =>
+    await warningsOf(t, {
+      register: (registry) => {
+        users?.(registry)
+        registry.register(Message, { auth: messages })
+      }
+    }, 'No client can set')
+  const guarded: BuildOptions['register'] = (registry) =>
+    registry.register(User, { auth: userAuth(User, { ...all, fields: ['email'] }), exclude: ['password'], scope })
+  t.strictSame(await told(guarded, userAuth(User, all)), [
+    "No client can set 'user' of resource 'message', because the policy of model 'User' does not know the users of " +
+    "this resource. Give both the same 'login', and name here all 'fields' of that policy"
+  ])
+  t.strictSame(await told(guarded, openAuth()), await told(guarded, userAuth(User, all)))
+  t.strictSame(await told(guarded, userAuth(User, { ...all, fields: ['username', 'email'] })), [])
+  t.strictSame(await told(guarded, { ...userAuth(User, all), closed: ['create', 'update'] }), [])
+  t.strictSame(await told((registry) => registry.register(User, {
+    auth: userAuth(User, { fields: ['email'] }), exclude: ['password'], scope
+  }), userAuth(User, all)), [], 'what everybody may see can be set')
+})
+
+test('references that follow a resource without a scope are told, if a later one has a scope', async (t) => {
+  const scope = (user: object | null) => user === null ? null : {}
+  const closed = userAuth(User, { protect: 'all' })
+  const told = async (first: ReturnType<typeof userAuth>, ...scopes: Array<typeof scope | undefined>) =>
+    await warningsOf(t, {
+      register: (registry) => {
+        registry.register(User, { auth: first, exclude: ['password'], path: 'all' })
+        for (const [index, given] of scopes.entries()) {
+          registry.register(User, {
+            auth: closed, exclude: ['password'], path: `user${index}`, ...given && { scope: given }
+          })
+        }
+      }
+    }, 'references follow the first resource')
+  t.strictSame(await told(closed, undefined, scope), [
+    "Clients may refer to records of model 'User' that the scope of resource 'user1' hides from them, because " +
+    "references follow the first resource, 'all', which has no scope. Register 'user1' before it"
+  ])
+  t.strictSame(await told(closed, undefined), [])
+  t.strictSame(await told(userAuth(User), scope), [], 'anybody may list the first')
 })

@@ -86,7 +86,7 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
  * policy may be any value.
  */
 function adminColumnOf ({ login }: AnyPolicy): unknown {
-  return Object(Object(login).columns).admin
+  return Object(Object(login).found).admin
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isForeignKey } from '../../model/column.js'
 import { nobody } from '../../policy/made-up-users.js'
 import type { Operation } from '../../policy/operations.js'
-import { findsSameUsers } from '../../policy/protection.js'
+import { knowsUsersOf } from '../../policy/protection.js'
 import type { ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
 import { isMember, isWide } from './audience.js'
@@ -14,7 +14,10 @@ type Scoped = Resource & { readonly scopeRule: ScopeRule }
 
 /** Returns the dangers in the scope of a resource, or in the lack of a scope if other resources have one. */
 export function scopeDangers (resource: Resource, all: readonly Resource[]): readonly Danger[] {
-  return isScoped(resource) ? excessDangers(resource) : leakDangers(resource, all.filter(isScoped))
+  if (isScoped(resource)) return excessDangers(resource)
+  const scoped = all.filter(isScoped)
+  const isFirst = all.find(({ model }) => model === resource.model) === resource
+  return [...leakDangers(resource, scoped), ...isFirst ? referenceDangers(resource, scoped) : []]
 }
 
 function isScoped (resource: Resource): resource is Scoped {
@@ -58,14 +61,28 @@ function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly D
 }
 
 /**
+ * Returns a danger if the scope of another resource hides records that clients may refer to all the same, because
+ * references follow this resource, the first of its model. If anybody may list it, there is nothing to hide.
+ */
+function referenceDangers ({ name, model, protections }: Resource, scoped: readonly Scoped[]): readonly Danger[] {
+  const other = scoped.find((twin) => twin.model === model)
+  if (other === undefined || protections.list === 'open') return []
+  return [{
+    resource: name,
+    why: 'is the first resource of its model and has no scope, so clients may refer to records that the scope of ' +
+      `resource '${other.name}' hides from them: register that one first`
+  }]
+}
+
+/**
  * Returns which users may do what with all records of a resource, although the scope of another resource hides records
  * from these users: `users may list, read`. Returns an empty text if there are no such users. Admins do not count.
  */
 function unboundedUsers (resource: Resource, rule: ScopeRule): string {
   const { policy, owner } = resource
-  const isSame = findsSameUsers(rule.policy, policy)
+  const isKnown = knowsUsersOf(rule.policy, policy)
   const bounded = madeUpUsers(policy).filter((user) =>
-    user.name !== 'admin' && evaluate(rule, isSame ? user : nobody).outcome.sees !== 'everything')
+    user.name !== 'admin' && evaluate(rule, isKnown ? user : nobody).outcome.sees !== 'everything')
   const audiences = audiencesOf(resource)
   // A create shows no other record. If records have owners, only the owner may change or delete a record.
   const others: readonly Operation[] = owner === undefined ? ['list', 'read', 'update', 'delete'] : ['list', 'read']

@@ -37,8 +37,8 @@ export function visibleRecordsOf ({ name, policy, scopeRule }: Resource): readon
  * the policy finds its users in a model that has no field for admins.
  */
 export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
-  const { columns } = Object(policy.login)
-  const hasAdmins = columns === undefined || columns.admin !== undefined
+  const { found } = Object(policy.login)
+  const hasAdmins = found === undefined || found.admin !== undefined
   return [
     ...policy.open.length > 0 ? [nobody] : [], madeUpUser(policy, false), ...hasAdmins ? [madeUpUser(policy, true)] : []
   ]
