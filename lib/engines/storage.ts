@@ -83,6 +83,8 @@ export interface Storage {
    * then use `Dialect.exact`.
    */
   readonly isCollated?: true
+  /** Returns SQL to order texts by. Present if the engine would look only at the beginning of a long text otherwise. */
+  readonly sorted?: (text: RawBuilder<unknown>) => RawBuilder<unknown>
   /** Current moment or date, as a default in `create table`. */
   readonly now?: Expression<unknown>
   /** Returns a condition that values of the column must meet, beyond its type. */

@@ -29,7 +29,8 @@ export function tellsWhole (
 export function orderSql (
   { column, descending }: PlannedOrder, ref: RawBuilder<unknown>, dialect: Dialect
 ): RawBuilder<unknown> {
-  const target = storageOf(column, dialect).isCollated ? dialect.exact(ref) : ref
+  const { isCollated, sorted } = storageOf(column, dialect)
+  const target = sorted?.(ref) ?? (isCollated ? dialect.exact(ref) : ref)
   const { [descending ? 'descending' : 'ascending']: nullsFirst } = dialect.nullsFirst
   return sql`${target} ${column.nullable ? nullsFirst : descending ? sql`desc` : sql`asc`}`
 }

@@ -488,3 +488,33 @@ test('D-71: a null of another program in a column that should have none is passe
   const { next } = (await app.get('/api/due/?ordering=value&limit=2&after=')).json().meta
   t.match(next, /&page=2&/)
 })
+
+test('D-28: texts with the same long beginning are ordered by their ends, and no page overlaps another', async (t) => {
+  const Long = defineModel('Long', {
+    content: text(), code: text({ unique: true, maxLength: 500 }), name: text({ maxLength: 400 })
+  })
+  for (const length of [256, 2100, 5000]) {
+    const ends = [...'0123456789'].map((end) => String((Number(end) * 7) % 10))
+    const rows = ends.map((end) => ({
+      content: 'x'.repeat(length) + end,
+      code: 'é'.repeat(Math.min(length, 499)) + end,
+      name: 'x'.repeat(Math.min(length, 399)) + end
+    }))
+    const { app } = await buildApp(t, {
+      models: [Long], rows: { long: rows }, register: (registry) => { registry.register(Long) }
+    })
+    for (const ordering of ['content', '-content', 'code', '-code', 'name', '-name,content', 'content,name']) {
+      for (const first of ['page=1&limit=3', 'after=&limit=1', 'after=&limit=3', 'after=&limit=7']) {
+        const seen: string[] = []
+        for (let url = `/api/long/?ordering=${ordering}&${first}`; url !== '' && seen.length < 20;) {
+          const { meta, objects } = (await app.inject(url)).json()
+          seen.push(...objects.map(({ name }: { readonly name: string }) => name.at(-1)))
+          url = meta.next
+        }
+        const ascending = [...'0123456789']
+        t.strictSame(
+          seen, ordering.startsWith('-') ? ascending.reverse() : ascending, `${ordering} by ${first} of ${length}`)
+      }
+    }
+  }
+})

@@ -122,7 +122,12 @@ test('columns of servers are stored as their types say', (t) => {
   t.match(compile(storageOf(postgres, 'number', 'numeric(9,2)')?.isWhole?.(ref)), 'then y = cast(cast(y as double')
   t.equal(storageOf(postgres, 'number', 'double precision'), undefined)
   t.equal(compile(storageOf(mariadb, 'text', 'time(6)')?.select?.(ref)), 'cast(y as char(80))')
-  t.equal(storageOf(mariadb, 'text', 'varchar(9)'), undefined)
+  for (const short of ['varchar(9)', 'varchar(2047)', 'char(9)', 'tinytext']) {
+    t.equal(storageOf(mariadb, 'text', short), undefined, short)
+  }
+  for (const long of ['text', 'mediumtext', 'longtext', 'varchar(2048)']) {
+    t.equal(compile(storageOf(mariadb, 'text', long)?.sorted?.(ref)), 'cast(convert(y using utf8mb4) as binary)', long)
+  }
   for (const [written, text, isAltered] of [
     ["enum('a','b')", 'a', false], ["enum('a','b')", '1', true], ["enum('a','b')", 'A', true],
     ["set('a','b')", '', false], ["set('a','b')", 'a,b', false], ["set('a','b')", 'b,a', true],

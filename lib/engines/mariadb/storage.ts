@@ -35,14 +35,34 @@ const text = {
  */
 const { isCollated: _isCollated, ...exactTexts } = text
 
+/** Characters whose sort keys `max_sort_length` holds, as `sessionSettings` sets it: each character has four bytes. */
+const maxSortedLength = 2047
+
+/** True if a column of this type may hold more than {@link maxSortedLength} characters. */
+function isLong (written: string): boolean {
+  const [, type, length] = /^(\w+)(?:\((\d+)\))?/.exec(written) ?? []
+  return ['text', 'mediumtext', 'longtext'].includes(String(type)) ||
+    (type === 'varchar' && Number(length) > maxSortedLength)
+}
+
 /**
- * Returns the storage of a column of enumerations, sets or times, or of texts whose collation is exact; otherwise
- * undefined.
+ * Orders texts by their bytes in UTF-8, which is the order of their characters. A sort key then has one byte for each
+ * ASCII character, so that it holds every text that fits into a cursor.
+ */
+const byBytes = {
+  sorted: (column) => sql`cast(convert(${column} using utf8mb4) as binary)`
+} as const satisfies Partial<Storage>
+
+/**
+ * Returns the storage of a column of enumerations, sets or times, of long texts, or of texts whose collation is exact;
+ * otherwise undefined.
  */
 function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
   // MariaDB orders an enum or a set by number, and compares it as text.
   if (/^(?:enum|set)\b/.test(written)) return { ...text, alters: alteredBy(written) }
-  if (collation === exactCollation) return exactTexts
+  const isExact = collation === exactCollation
+  if (isLong(written)) return { ...isExact ? exactTexts : text, ...byBytes }
+  if (isExact) return exactTexts
   // Times are selected as text: the driver drops a fraction of zero if the statement was prepared.
   return written.startsWith('time') ? { ...text, select: asText, alters: alteredBy(written) } : undefined
 }
