@@ -42,7 +42,7 @@ export type ShownCondition = (
  */
 export interface Exact {
   /** Returns the text for a value as it was selected. */
-  write (stored: Stored): string
+  write (stored: Stored, options: FieldOptions): string
   /**
    * Parses the text of one value of a cursor. Returns undefined if the text does not stand for a value: no cursor is
    * written with such a text, and one that a client sends is refused.

@@ -102,7 +102,7 @@ function writeValue (column: Column, stored: Stored, dialect: Dialect): string |
   if (stored === null) return column.nullable ? null : undefined
   const { exact } = storageOf(column, dialect)
   if (exact !== undefined) {
-    const text = exact.write(stored)
+    const text = exact.write(stored, column.options)
     return exact.read(text) === undefined ? undefined : text
   }
   const text = String(decode(column, stored, dialect))

@@ -518,3 +518,21 @@ test('D-28: texts with the same long beginning are ordered by their ends, and no
     }
   }
 })
+
+test('D-59: a cursor holds a decimal as the record shows it, if that is all that is stored', async (t) => {
+  const Bill = defineModel('Bill', { total: decimal(), rate: decimal({ scale: 4 }) })
+  const { app, db } = await buildApp(t, {
+    models: [Bill],
+    rows: { bill: [{ total: 10, rate: 0.5 }, { total: -1.25, rate: 0 }, { total: 100000, rate: 7 }] },
+    register: (registry) => { registry.register(Bill) }
+  })
+  const cursor = async (ordering: string) => {
+    const { meta } = (await app.inject(`/api/bill/?ordering=${ordering}&limit=1&after=`)).json()
+    return JSON.parse(Buffer.from(String(meta.next.match(/[?&]after=([^&]+)/)?.[1]), 'base64url').toString())
+  }
+  t.strictSame(await cursor('total'), [1, 'total,id', '-1.25', '2'])
+  t.strictSame(await cursor('-total,rate'), [1, '-total,rate,id', '100000.00', '7.0000', '3'])
+  if (engine !== 'sqlite') return
+  await db.insertInto('bill').values({ total: -3.3000000000000003, rate: 0 }).execute()
+  t.strictSame(await cursor('total'), [1, 'total,id', '-3.3000000000000003', '4'])
+})

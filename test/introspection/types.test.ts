@@ -154,6 +154,6 @@ test('columns of servers are stored as their types say', (t) => {
   t.equal(compile(isNull?.(ref)), 'y <=> null', "MariaDB takes 'is null' for a question for zero dates")
   t.match(compile(mariadb.storage.bigint.select?.(ref)), 'cast(y + 0 as char(80))')
   t.match(compile(mariadb.catalog.fits.bigint?.(ref)), 'y <= 9223372036854775807')
-  t.equal(exactNumber.write('1.5000'), '1.5')
+  t.equal(exactNumber.write('1.5000', {}), '1.5')
   t.end()
 })

@@ -25,7 +25,7 @@ const sqlMode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTI
 const syncWait = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
 
 /**
- * Bytes of a text that count for its place in an ordering. With MariaDB's 1,024, only the first 255 characters count, so
+ * Bytes of a text that count for its place in an ordering. With the default of 1,024, only 255 characters count, and
  * pages overlap. With much more, an ordering by many texts fails, because its sort keys do not fit into
  * `sort_buffer_size`.
  */

@@ -3,7 +3,7 @@ import type { FieldOptions } from '../../values/field-options.js'
 import { itemAt } from '../../values/lookup.js'
 import type { Json } from '../../values/values.js'
 import { anyOf } from '../moments.js'
-import type { Parameter, ShownCondition } from '../storage.js'
+import { decodeDecimal, exactNumber, type Exact, type Parameter, type ShownCondition } from '../storage.js'
 
 // SQLite keeps decimals as floating-point numbers. So what other programs compute may have more digits than records
 // show, such as 3.3000000000000003 for three times 1.10. SQLite's own round() would not do: it rounds the digits that
@@ -27,6 +27,15 @@ function neighbour (number: number, direction: 1 | -1): number {
   view.setFloat64(0, number)
   view.setBigInt64(0, view.getBigInt64(0) + BigInt(number < 0 ? -direction : direction))
   return view.getFloat64(0)
+}
+
+/** Cursors hold a decimal as records and other engines write it; a number of further digits is written as it is. */
+export const exactDecimal: Exact = {
+  write: (stored, options) => {
+    const shown = String(decodeDecimal(stored, options))
+    return Number(shown) === Number(stored) ? shown : exactNumber.write(stored, options)
+  },
+  read: exactNumber.read
 }
 
 type Bounds = readonly [least: Parameter, greatest: Parameter]

@@ -2,10 +2,10 @@ import { sql, type Expression, type SqlBool } from 'kysely'
 import { datetime } from '../../values/values.js'
 import { isYes } from '../catalog.js'
 import {
-  asBit, asFinite, asInteger, asIs, asJson, decimalType, decodeDecimal, exactNumber, named,
+  asBit, asFinite, asInteger, asIs, asJson, decimalType, decodeDecimal, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
-import { asShownDecimal, decimalBounds } from './decimals.js'
+import { asShownDecimal, decimalBounds, exactDecimal } from './decimals.js'
 import { asShown, isOtherForm, otherFormIndex } from './moments.js'
 
 /** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
@@ -106,7 +106,7 @@ export const sqliteStorage = {
     isShown: isFinite,
     bounds: decimalBounds,
     shown: asShownDecimal,
-    exact: exactNumber,
+    exact: exactDecimal,
     encode: Number,
     decode: decodeDecimal
   },
