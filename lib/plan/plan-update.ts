@@ -73,7 +73,7 @@ const lossyStorages: ReadonlySet<StorageName> =
  * True if a field of a body repeats the value that the record shows, and is therefore not written. If the resource
  * compares all values, this applies to every field. Otherwise it applies to fields that the client may not write, and
  * to those where writing could do harm. A password is shown as its hash, which must not be hashed again. Other values
- * may show less than is stored, or be a choice or a reference that the database no longer permits.
+ * may show less than is stored, or be a text, a choice or a reference that the API or the database does not permit.
  */
 function isKept (
   { comparesAll }: WriteScope, { column, value }: WrittenField, storedOf: StoredOf,
@@ -81,8 +81,16 @@ function isKept (
 ): boolean {
   const { storage } = valueKindOf(column)
   const mayLose = comparesAll || isSecret(column) || !isWritable(column) || lossyStorages.has(storage) ||
-    column.options.enum !== undefined || column.target !== undefined
+    column.options.enum !== undefined || column.target !== undefined || isDoubtful(value)
   return mayLose && isShownAs(value, storage, storedOf(column))
+}
+
+/**
+ * True for a text with a character that stands for bytes which are not UTF-8, or with a NUL, which no body may write
+ * but other programs do.
+ */
+function isDoubtful (value: Json): boolean {
+  return typeof value === 'string' && (value.includes('\ufffd') || value.includes('\0'))
 }
 
 function isShownAs (value: Json, storage: StorageName, shown: Json | undefined): boolean {

@@ -323,6 +323,24 @@ if (engine === 'sqlite') {
     t.equal((await put('/api/thing/2/', { data: [1], token })).statusCode, 200, 'what cannot be read can be replaced')
   })
 
+  test('D-127: so is a text that is not UTF-8', async (t) => {
+    const db = await openDatabase(t)
+    await sql`create table thing (id integer primary key, name text not null, size integer not null)`.execute(db)
+    await sql`insert into thing values (1, cast(x'4dfc6c6c6572' as text), 1)`.execute(db)
+    const Thing = defineModel('Thing', { name: text(), size: integer() })
+    const { get, put } = await buildApp(t, {
+      models: [],
+      options: { db, defaultAuth: everybody },
+      register: (registry) => { registry.register(Thing) }
+    })
+    const record = (await get('/api/thing/1/')).json()
+    t.same((await put('/api/thing/1/', { ...record, size: 2 })).json(), { id: 1, name: 'M\ufffdller', size: 2 })
+    const stored = async () => (await sql`select hex(name) as name, size from thing`.execute(db)).rows
+    t.same(await stored(), [{ name: '4DFC6C6C6572', size: 2 }])
+    t.equal((await put('/api/thing/1/', { name: 'M\ufffd' })).statusCode, 200)
+    t.same(await stored(), [{ name: '4DEFBFBD', size: 2 }])
+  })
+
   test('D-129: what is no number, boolean or JSON is null, and stays as it is when it is sent back', async (t) => {
     const db = await openDatabase(t)
     await sql`create table thing (id integer primary key, ratio numeric not null, price numeric not null,
