@@ -12,7 +12,7 @@ import type { Engine } from './engine.js'
 import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
 import type { ReadTarget } from './read.js'
-import { inTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
+import { writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -124,10 +124,7 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
     ? target.statements.delete(...ownParameters(engine, target, { id, ownerId }))
     : scopedDelete(engine, target, record)
   try {
-    // SQLite keeps what a statement has done when a trigger refuses it by raise(fail), but not in a transaction.
-    const { changed } = target.statements.isTriggered
-      ? await inTransaction(engine, async (transaction) => await transaction.execute(query), query.label)
-      : await engine.executor.execute(query)
+    const { changed } = await engine.executor.execute(query)
     return changed > 0
   } catch (failure) {
     throw explainDelete(failure)

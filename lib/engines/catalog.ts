@@ -120,8 +120,8 @@ export interface Catalog {
    */
   readonly tablesWithTriggers?: RawBuilder<{ readonly table: string }>
   /**
-   * Query for the tables with triggers that may change a row after the statement that wrote it has returned it. It
-   * finds none if the engine has no such triggers.
+   * Query for the tables with triggers that may change a row after the statement that wrote it has returned it, or that
+   * may change it in place of a delete. It finds none if the engine has no such triggers.
    */
   readonly tablesChangedLater: RawBuilder<{ readonly table: string }>
   /**

@@ -77,8 +77,8 @@ export interface Dialect {
    */
   readonly storages?: ReadonlyMap<object, Storage>
   /**
-   * Models with triggers that may change a record after the statement has returned it, so that it is read again. Absent
-   * if the models were not compared with the tables yet.
+   * Models with triggers that may change a record after the statement has returned it, or in place of a delete, so that
+   * it is read again. Absent if the models were not compared with the tables yet.
    */
   readonly triggered?: ReadonlySet<object>
   /** True if the engine runs in this process. */

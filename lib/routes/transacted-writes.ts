@@ -1,3 +1,4 @@
+import type { Engine } from '../database/engine.js'
 import { explainDelete, Unwritten } from '../database/explain-failure.js'
 import { isDeepStrictEqual } from 'node:util'
 import { withLockedRecord, type LockedRecord } from '../database/locked-record.js'
@@ -12,7 +13,10 @@ import type { HookedTarget } from '../resource/hooked-target.js'
 import type { Resource } from '../resource/resource.js'
 import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
 
-/** Returns a target without hooks, for writes under `If-Match` to a resource that has no hooks. */
+/**
+ * Returns a target without hooks, for writes under `If-Match`, and for deletes from tables with triggers, to a resource
+ * that has no hooks.
+ */
 export function withoutHooks (resource: Resource): HookedTarget {
   return { hooks: {}, whole: resource, toWhole: resource.toWritten }
 }
@@ -80,8 +84,10 @@ async function explainLocked (
 }
 
 /**
- * Deletes a record as `runDelete` does, with the lock and the hooks of {@link updateLocked}. Returns true if the record
- * was deleted; false if the record is gone, left its scope, or has another owner.
+ * Deletes a record as `runDelete` does, with the lock and the hooks of {@link updateLocked}.
+ *
+ * @returns true if the record was deleted, or if a trigger replaced the delete by a change of the record; false if the
+ *   record is gone, left its scope, has another owner, or was kept by a trigger, whose other changes are rolled back
  */
 export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { hooks, whole } } = write
@@ -92,14 +98,31 @@ export async function deleteLocked (write: HookedRequest, record: LockedRecord):
     return await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
       const occasion = { operation: 'delete', stored } as const
       if (isStale(seen, stored)) await callBefore(write, occasion, new Map())
-      if (!await runDelete(inside, resource, record)) return false
+      const isDeleted = await runDelete(inside, resource, record) || await isReplaced(inside, write, record, stored)
+      if (!isDeleted) throw new Unwritten()
       await callAfter(write, inside.executor, occasion, stored)
       return true
     }) === true
   } catch (failure) {
+    if (failure instanceof Unwritten) return false
     // The commit may fail, too: a deferred foreign key is checked only then.
     throw explainDelete(failure)
   }
+}
+
+/**
+ * True if a delete that deleted no row has changed the record, or taken it out of its scope: a trigger has marked it as
+ * deleted. The record must be locked, so that nobody else can have changed it.
+ *
+ * @param locked  the row of the record before the delete
+ */
+async function isReplaced (
+  inside: Engine, { resource, hooked: { whole } }: HookedRequest, { id, scope }: LockedRecord, locked: Row
+): Promise<boolean> {
+  if (!whole.statements.isTriggered) return false
+  // Hooks see all columns, so they need not ask for the scope. It may have changed by a record that is not locked.
+  const { row } = await readStored(inside, whole, { id, scope: resource.hooked === undefined ? scope : [] })
+  return !isDeepStrictEqual(row, locked)
 }
 
 /** Returns the row of a record for the hook `beforeWrite`; undefined if there is no such hook, or no such record. */

@@ -47,7 +47,7 @@ export interface Statements {
   readonly delete: Statement
   /** True if a column of the primary key holds texts, whose comparison depends on a collation. */
   readonly comparesTexts: boolean
-  /** True if triggers may change a record after the statement that wrote it has returned it. */
+  /** True if triggers may change a record after a statement that wrote it has returned it, or in place of a delete. */
   readonly isTriggered: boolean
 }
 

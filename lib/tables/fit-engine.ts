@@ -23,7 +23,10 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
   return isPlain ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages, triggered } })
 }
 
-/** Returns the models whose records triggers may change after the statement that wrote them has returned them. */
+/**
+ * Returns the models whose records triggers may change after the statement that wrote them has returned them, or in
+ * place of a delete.
+ */
 async function triggeredModels (
   { db, dialect: { catalog } }: Engine, tables: DatabaseTables, models: ReadonlySet<Model>
 ): Promise<ReadonlySet<Model>> {

@@ -5,14 +5,18 @@ import { test } from 'tap'
 import { defineModel, integer, openAuth, text } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engine } from '../support/database.js'
+import { beforeStatements } from '../support/interleaving.js'
 import { buildApp } from '../support/site.js'
 
 const Doc = defineModel('Doc', { title: text(), slug: text({ nullable: true }), revision: integer({ default: 0 }) })
 
-/** Creates a trigger for each row of `doc`. */
+const refused = { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' }
+
+/** Creates a trigger for each row of `doc`. If it runs before a write, it also discards the write. */
 async function createTrigger (db: Kysely<Tables>, name: string, when: string, body: string): Promise<void> {
   if (engine === 'sqlite') {
-    await sql.raw(`create trigger ${name} ${when} on doc begin ${body}; end`).execute(db)
+    const end = when.startsWith('before') ? 'select raise(ignore); end' : 'end'
+    await sql.raw(`create trigger ${name} ${when} on doc begin ${body}; ${end}`).execute(db)
     return
   }
   await sql.raw(`create function ${name}() returns trigger language plpgsql as $$ begin ${body}; return null; end $$`)
@@ -84,9 +88,77 @@ test('D-261: what a trigger of SQLite refuses by raise(fail) is undone', {
     register: (registry) => { registry.register(Doc, { auth: openAuth() }) }
   })
   const before = await rowsOf('doc')
-  const refused = { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' }
   t.match((await post('/api/doc/', { title: 'b', revision: -1 })).json(), refused)
   t.match((await put('/api/doc/1/', { revision: -1 })).json(), refused)
   t.match((await remove('/api/doc/1/')).json(), refused)
   t.strictSame(await rowsOf('doc'), before)
+})
+
+/** Marks a record as deleted in place of the delete, unless its title is `kept`; counts the deletes in the record 1. */
+const softDelete = "update doc set slug = 'gone' where id = old.id and title <> 'kept'; " +
+  'update doc set revision = revision + 1 where id = 1'
+
+test('D-274: a delete that a trigger replaces by an update is a delete, unless the record is as it was', {
+  skip: engine === 'mariadb' && 'no trigger of MariaDB discards a delete'
+}, async (t) => {
+  const seen: unknown[] = []
+  const scope = () => ({ slug: null })
+  const { db, get, delete: remove, rowsOf } = await buildApp(t, {
+    models: [Doc],
+    rows: {
+      doc: ['counter', 'a', 'a', 'a', 'a', 'a', 'kept'].map((title, index) => (
+        { id: index + 1, title, slug: null, revision: 0 }
+      ))
+    },
+    prepare: async (_app, db) => { await createTrigger(db, 'soft', 'before delete', softDelete) },
+    undocumented: 'scopes',
+    register: (registry) => {
+      registry.register(Doc, { auth: openAuth(), etag: true })
+      registry.register(Doc, { auth: openAuth(), path: 'scoped', scope })
+      registry.register(Doc, { auth: openAuth(), path: 'hidden', scope, exclude: ['slug'] })
+      registry.register(Doc, {
+        auth: openAuth(),
+        path: 'hooked',
+        scope,
+        afterWrite: ({ operation, record }) => {
+          seen.push([operation, record])
+        }
+      })
+    }
+  })
+  const paths = ['doc', 'scoped', 'hidden', 'hooked']
+  for (const [index, path] of paths.entries()) {
+    t.equal((await remove(`/api/${path}/${index + 2}/`)).statusCode, 204, path)
+    t.match((await rowsOf('doc'))[index + 1], { slug: 'gone' }, path)
+  }
+  const tag = String((await get('/api/doc/6/')).headers.etag)
+  t.equal((await remove('/api/doc/6/', { headers: { 'if-match': tag } })).statusCode, 204)
+  t.strictSame(seen, [['delete', { id: 5, title: 'a', slug: null, revision: 0 }]])
+  t.equal((await remove('/api/scoped/3/')).statusCode, 404, 'it has left the scope already')
+  const before = await rowsOf('doc')
+  t.match(before[0], { revision: 5 })
+  for (const path of paths) t.match((await remove(`/api/${path}/7/`)).json(), refused, path)
+  t.strictSame([await rowsOf('doc'), seen.length], [before, 1], 'what a refused delete did is undone')
+  let revision = 0
+  await beforeStatements(t, db, async (text, execute) => {
+    if (!text.startsWith('begin')) return
+    await execute(db.updateTable('doc').set({ revision: ++revision }).where('id', '=', 7).compile())
+  })
+  for (const path of paths) t.match((await remove(`/api/${path}/7/`)).json(), refused, `${path}: others changed it`)
+})
+
+test('D-274: so is a delete that a rule of PostgreSQL replaces', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const { delete: remove, rowsOf } = await buildApp(t, {
+    models: [Doc],
+    rows: { doc: ['a', 'kept'].map((title, index) => ({ id: index + 1, title, slug: null, revision: 0 })) },
+    prepare: async (_app, db) => {
+      await sql.raw(`create rule soft as on delete to doc do instead (${softDelete})`).execute(db)
+    },
+    register: (registry) => { registry.register(Doc, { auth: openAuth() }) }
+  })
+  t.equal((await remove('/api/doc/1/')).statusCode, 204)
+  t.match((await remove('/api/doc/2/')).json(), refused)
+  t.match(await rowsOf('doc'), [{ slug: 'gone', revision: 1 }, { slug: null }])
 })

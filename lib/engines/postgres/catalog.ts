@@ -131,11 +131,14 @@ export const postgresCatalog: Catalog = {
       exists (select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 7 = 7
         and not g.tgisinternal and g.tgenabled <> 'D')
       or exists (select 1 from pg_rewrite r where r.ev_class = c.oid and r.ev_type = '3' and r.is_instead))`,
-  // Bits of tgtype: 2 for BEFORE, 4 for INSERT, 16 for UPDATE, 64 for INSTEAD OF.
+  // Bits of tgtype: 1 for each row, 2 for BEFORE, 4 for INSERT, 8 for DELETE, 16 for UPDATE, 64 for INSTEAD OF. Rules
+  // for deletes have the ev_type 4. Those of views are left out: rows of some views cannot be locked.
   tablesChangedLater: sql`
-    select c.relname as "table" from pg_class c where ${visible} and exists (
-      select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 66 = 0 and g.tgtype & 20 > 0
-        and not g.tgisinternal and g.tgenabled <> 'D')`,
+    select c.relname as "table" from pg_class c where ${visible} and (
+      exists (select 1 from pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal and g.tgenabled <> 'D'
+        and (g.tgtype & 66 = 0 and g.tgtype & 20 > 0 or g.tgtype & 11 = 11))
+      or c.relkind <> 'v' and exists (
+        select 1 from pg_rewrite r where r.ev_class = c.oid and r.ev_type = '4' and r.is_instead))`,
   inheritedTables: sql`select c.relname as "table" from pg_class c where ${visible} and ${isInherited}`,
   types: {
     int2: integer,
