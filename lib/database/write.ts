@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { encodeAll, type Column } from '../model/column.js'
+import { decodeIn, encodeAll, type Column } from '../model/column.js'
 import { idOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
@@ -57,7 +58,8 @@ export async function runCreate (
  * Changes a record, if it is there, inside its scope, still belongs to the owner, and its references lead where they
  * may.
  *
- * @returns its visible columns, also if its values were equal before; undefined if no record meets the conditions
+ * @returns its visible columns, also if its values were equal before; undefined if no record meets the conditions, or
+ *   if a trigger discarded the change
  * @throws what {@link explainWrite} makes of a failure
  */
 export async function runUpdate (
@@ -75,10 +77,23 @@ export async function runUpdate (
     const { row } = returns && guard.outcome.length === 0
       ? await engine.executor.execute(update)
       : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
-    return row
+    return row ?? await readEqual(engine, target, change)
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
   }
+}
+
+/**
+ * Reads a record that an update did not write, and returns it if the update would change nothing. Triggers may discard
+ * such an update, for example `suppress_redundant_updates_trigger()` of PostgreSQL.
+ */
+async function readEqual (
+  engine: Engine, target: WriteTarget, { plan, guard: { scope }, ...record }: RecordUpdate
+): Promise<Row | undefined> {
+  const { row } = await engine.executor.execute(scopedSelect(engine, target, 'visible', { ...record, scope }))
+  const isEqual = row !== undefined && [...plan].every(([column, value]) =>
+    target.visible.includes(column) && isDeepStrictEqual(value, decodeIn(row, column, engine.dialect)))
+  return isEqual ? row : undefined
 }
 
 /**
