@@ -164,6 +164,21 @@ test('D-264: a table of PostgreSQL from which others inherit is left out', {
   t.strictSame(models.map(({ table }) => table), ['capital'])
 })
 
+test('PostgreSQL: a foreign key to a table that is divided into partitions is one', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const { lines, source } = await find(t,
+    'create table client (id integer primary key) partition by hash (id)',
+    'create table client_0 partition of client for values with (modulus 1, remainder 0)',
+    `create table sale (id integer primary key, client_id integer references client on delete cascade)
+      partition by hash (id)`,
+    'create table sale_0 partition of sale for values with (modulus 1, remainder 0)'
+  )
+  t.strictSame(lines, ['client_0', 'sale_0'].map((name) => `Table '${name}' is left out: it is a partition, and its ` +
+    'rows are those of the table that it divides; read that table'))
+  t.match(source, "client: foreignKey(() => Client, { nullable: true, onDelete: 'cascade' })")
+})
+
 test('SQLite: a boolean that holds texts is left out with a remedy', {
   skip: engine !== 'sqlite' && 'which takes any value in any column'
 }, async (t) => {

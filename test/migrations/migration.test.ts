@@ -164,6 +164,24 @@ test('D-263: a foreign key that the database lacks, or that deletes otherwise, i
   ])
 })
 
+test('D-263: a partition of PostgreSQL has the foreign keys of the table that it divides', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const db = await openDatabase(t)
+  for (const statement of [
+    'create table client (id integer primary key) partition by hash (id)',
+    'create table client_0 partition of client for values with (modulus 1, remainder 0)',
+    'create table sale (id integer primary key, client_id integer references client) partition by hash (id)',
+    'create table sale_0 partition of sale for values with (modulus 1, remainder 0)'
+  ]) await sql.raw(statement).execute(db)
+  const Client = defineModel('Client', { id: key({ generated: false }) })
+  const client = foreignKey(() => Client, { nullable: true })
+  for (const table of ['sale', 'sale_0']) {
+    const Sale = defineModel('Sale', { id: key({ generated: false }), client }, { table })
+    t.strictSame((await writeMigration(db, [Sale])).differences, [], table)
+  }
+})
+
 test('D-263: a table that can have no foreign keys is told what keeps it from them', async (t) => {
   const db = await openDatabase(t)
   const Note = defineModel('Note', { user: foreignKey(() => User) })

@@ -23,6 +23,13 @@ const visible = sql`c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visib
 const isInherited = sql`exists (
   select 1 from pg_inherits i join pg_class h on h.oid = i.inhrelid where i.inhparent = c.oid and not h.relispartition)`
 
+/**
+ * Condition for foreign keys `r` that PostgreSQL adds for each partition of the target, beside the one to the target.
+ * It is false for the foreign keys that partitions have from the table that they divide.
+ */
+const isForPartition = sql`exists (
+  select 1 from pg_constraint p where p.oid = r.conparentid and p.conrelid = r.conrelid)`
+
 /** Condition for schemas that the database user may use, except those of PostgreSQL itself. */
 const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
   and has_schema_privilege(n.oid, 'usage')`
@@ -113,7 +120,7 @@ export const postgresCatalog: Catalog = {
     cross join unnest(r.conkey, r.confkey) with ordinality k (number, target, position)
     join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
     join pg_attribute b on b.attrelid = f.oid and b.attnum = k.target
-    where ${visible} order by c.relname, r.conname, k.position`,
+    where ${visible} and not ${isForPartition} order by c.relname, r.conname, k.position`,
   indexed: sql`
     select c.relname as "table", a.attname as "column"
     from pg_class c
