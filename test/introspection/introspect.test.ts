@@ -394,6 +394,33 @@ test('names of models and fields are unique, whatever their case, and near to th
   t.match(source, "export const Model_ = defineModel('Model', {", 'a constant does not hide a type that is imported')
 })
 
+test('D-207: a foreign key beside a column of its name has the name of its own column as a key', async (t) => {
+  const key = {
+    sqlite: 'integer primary key', postgres: 'serial primary key', mariadb: 'integer auto_increment primary key'
+  }[engine]
+  const texts = ['author', 'author2', 'editor_id'].map((column) => `${column} varchar(9)`)
+  const references = ['author_id', 'editor'].map((column) => `${column} integer`)
+  const foreign = ['author_id', 'editor'].map((column) => `foreign key (${column}) references topic (id)`)
+  const db = await database(t, [
+    `create table topic (id ${key}, name varchar(9))`,
+    `create table doc (id ${key}, ${[...texts, ...references, ...foreign].join(', ')})`,
+    `create table paper (id ${key}, ${[...references, ...texts, ...foreign].join(', ')})`,
+    "insert into topic (name) values ('x')"
+  ])
+  const found = await introspect(db)
+  t.strictSame(found.notes, [])
+  const app = await serve(t, db, await load(t, found), { defaultAuth: openAuth() })
+  const record = { author: 'Ann', author_id: 1, author2: 'Bob', editor: 1, editor_id: 'E' }
+  for (const table of ['doc', 'paper']) {
+    const { fields } = found.models.find((model) => model.table === table) ?? {}
+    t.match(fields, { author3: { options: { key: 'author_id' } }, editor2: { options: { key: 'editor' } } })
+    const created = await app.inject({ method: 'POST', url: `/api/${table}/`, payload: record })
+    t.match(created.json(), { id: 1, ...record })
+    const query = 'author_id=1&author=Ann&editor=1&author3__name=x'
+    t.match((await app.inject(`/api/${table}/?${query}`)).json(), { objects: [record] })
+  }
+})
+
 test('tables that createTables made come back as the models that they were made of', async (t) => {
   const Folder = defineModel('Folder', { id: uuid({ column: 'folder' }), name: text() })
   const Sheet: Model = defineModel('Sheet', {

@@ -1,4 +1,6 @@
+import type { FieldKind } from '../../fields/field-kinds.js'
 import { operatorByName } from '../../fields/operators.js'
+import type { FieldPlan } from './model-plan.js'
 
 /** A set of names that are unique without regard to case. */
 export class Names {
@@ -85,4 +87,33 @@ export function referenceName (column: string): string {
   const name = fieldName(column)
   const [, stem] = /^(.+?)(?:_id|_ID|(?<=[a-z0-9])I[dD])$/.exec(name) ?? []
   return fieldName(stem ?? name)
+}
+
+/**
+ * Returns the name of a column's field, with options. If the name of the column does not follow from the name of the
+ * field, the option `column` or `key` states it. Otherwise the options are empty.
+ */
+export function nameFor (column: string, kind: FieldKind, names: Names): Pick<FieldPlan, 'name' | 'options'> {
+  if (kind !== 'foreignKey') {
+    const name = names.take(fieldName(column))
+    return { name, options: column === name ? {} : { column } }
+  }
+  const own = keyFor(column, names)
+  if (own !== undefined) {
+    names.take(own)
+    return { name: names.take(referenceName(column)), options: { key: own } }
+  }
+  const name = names.take(referenceName(column), (name) => [`${name}_id`])
+  return { name, options: column === `${name}_id` ? {} : { column } }
+}
+
+/**
+ * Returns the option `key` of a foreign key: the name of the column, if that is not the name of the field with `_id`,
+ * such as `authorId`, or if another column has the name of the field. Returns undefined if the option is not needed, or
+ * if no key can have that name.
+ */
+function keyFor (column: string, names: Names): string | undefined {
+  const name = referenceName(column)
+  const isImplied = [name, `${name}_id`].includes(column) && names.isFree(name) && names.isFree(`${name}_id`)
+  return !isImplied && fieldName(column) === column && names.isFree(column) ? column : undefined
 }

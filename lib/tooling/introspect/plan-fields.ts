@@ -6,9 +6,10 @@ import type { FieldOptions } from '../../values/field-options.js'
 import { withDefault, type DefaultSetting, type Source } from './field-default.js'
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
-import { fieldName, Names, referenceName } from './names.js'
+import { nameFor, Names } from './names.js'
 import { isPlainName, type CompositeTable, type KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
+import { columnOf } from './plan-unique.js'
 import type { FoundTable } from './read-database.js'
 import { oddName, renameColumn } from './remedies.js'
 
@@ -39,35 +40,67 @@ export async function planFields (
   targetOf: Setting['targetOf']
 ): Promise<{ readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] }> {
   const notes: Note[] = []
-  const names = new Names()
-  names.take('id')
-  const columns = new Set(keyColumn === undefined ? [] : [keyColumn.name.toLowerCase()])
-  const setting: Setting = { handle, targetOf, key, checks: checkCompiler(), names, notes }
-  const fields: FieldPlan[] = []
-  for (const column of table.columns.filter((column) => column !== keyColumn)) {
-    const isTaken = columns.has(column.name.toLowerCase())
-    columns.add(column.name.toLowerCase())
-    const field = isTaken
-      ? 'has the same name as another column, except for its case; rename it'
-      : await planField(column, table, setting)
-    if (typeof field === 'string') notes.push({ table: table.name, column: column.name, why: `left out: it ${field}` })
-    else fields.push(field)
+  const setting: Setting = { handle, targetOf, key, checks: checkCompiler(), names: new Names(), notes }
+  setting.names.take('id')
+  const planned = await planColumns(table, keyColumn, setting)
+  // Foreign keys are named last, so that no other column loses its name to one, whatever their order.
+  const fields = [...planned.filter((plan) => !isReference(plan)), ...planned.filter(isReference)]
+    .flatMap((plan) => orNote(complete(plan, setting), plan.source.column, notes))
+  const place = (column?: string): number => table.columns.findIndex(({ name }) => name === column)
+  return {
+    fields: fields.toSorted((one, other) => place(columnOf(one)) - place(columnOf(other))),
+    notes: notes.toSorted((one, other) => place(one.column) - place(other.column))
   }
-  return { fields, notes }
+}
+
+/** A field to declare, before it has a name. */
+type UnnamedField = Omit<FieldPlan, 'name'>
+
+interface PlannedColumn {
+  readonly field: UnnamedField
+  readonly source: Source
+}
+
+function isReference ({ field }: PlannedColumn): boolean {
+  return field.kind === 'foreignKey'
+}
+
+/** Plans the columns of a table, without the primary key, and adds a note for each that it leaves out. */
+async function planColumns (
+  table: FoundTable, keyColumn: ColumnRow | undefined, setting: Setting
+): Promise<readonly PlannedColumn[]> {
+  const names = new Set(keyColumn === undefined ? [] : [keyColumn.name.toLowerCase()])
+  const planned: PlannedColumn[] = []
+  for (const column of table.columns.filter((column) => column !== keyColumn)) {
+    const isTaken = names.has(column.name.toLowerCase())
+    names.add(column.name.toLowerCase())
+    const plan = isTaken
+      ? 'has the same name as another column, except for its case; rename it'
+      : await planColumn(column, table, setting)
+    planned.push(...orNote(plan, column, setting.notes))
+  }
+  return planned
+}
+
+/** Returns a plan as a list of one. For a reason why there is none, adds a note and returns an empty list. */
+function orNote<Plan extends object> (plan: Plan | string, { table, name }: ColumnRow, notes: Note[]): Plan[] {
+  if (typeof plan !== 'string') return [plan]
+  notes.push({ table, column: name, why: `left out: it ${plan}` })
+  return []
 }
 
 /** Plans the field of a column, or returns the reason why there is none. */
-async function planField (column: ColumnRow, table: FoundTable, setting: Setting): Promise<FieldPlan | string> {
+async function planColumn (column: ColumnRow, table: FoundTable, setting: Setting): Promise<PlannedColumn | string> {
   const described = await describe(column, setting.handle)
   if (typeof described === 'string') return described
   const reference = await planReference(column, table, setting)
   if (reference === undefined) {
-    const plan = await planValue(described, { column, table }, setting)
-    return complete(plan, { column, values: described.kind }, setting)
+    const field = await planValue(described, { column, table }, setting)
+    return { field, source: { column, values: described.kind } }
   }
   const { target, values } = reference
   const options = { ...commonOptions(column, table, 'foreignKey'), ...reference.options }
-  return complete({ kind: 'foreignKey', options, target }, { column, values }, setting)
+  return { field: { kind: 'foreignKey', options, target }, source: { column, values } }
 }
 
 /** Returns the type that holds all values of a column, or the reason why the column cannot be a field. */
@@ -95,9 +128,6 @@ interface TableColumn {
   readonly table: FoundTable
 }
 
-/** A field to declare, before it has a name. */
-type UnnamedField = Omit<FieldPlan, 'name'>
-
 /**
  * Plans the field of a column that is not a foreign key. Adds notes about values that the field cannot hold or show.
  */
@@ -124,7 +154,7 @@ async function planValue (
 }
 
 /** Returns a field with its name and the default of its column, or the reason why the column cannot be a field. */
-function complete (field: UnnamedField, source: Source, setting: Setting): FieldPlan | string {
+function complete ({ field, source }: PlannedColumn, setting: Setting): FieldPlan | string {
   const { column } = source
   const { name, options: named } = nameFor(column.name, field.kind, setting.names)
   const filled = isFilled(column, field.kind) && { readOnly: true }
@@ -146,31 +176,6 @@ function isFilled ({ computed, generated, declared }: ColumnRow, kind: FieldKind
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
   return kind === 'text' && passwordNames.has(name.toLowerCase().replaceAll('_', '')) ? 'password' : kind
-}
-
-/**
- * Returns the name of a column's field, with options. If the name of the column does not follow from the name of the
- * field, the option `column` or `key` states it. Otherwise the options are empty.
- */
-function nameFor (column: string, kind: FieldKind, names: Names): Pick<FieldPlan, 'name' | 'options'> {
-  if (kind !== 'foreignKey') {
-    const name = names.take(fieldName(column))
-    return { name, options: column === name ? {} : { column } }
-  }
-  const own = keyFor(column, names)
-  const name = names.take(referenceName(column), (name) => [own ?? `${name}_id`])
-  if (own !== undefined) return { name, options: { key: own } }
-  return { name, options: column === `${name}_id` ? {} : { column } }
-}
-
-/**
- * Returns the option `key` of a foreign key whose column is not the name of the field with `_id`: the name of the
- * column, such as `authorId`. Returns undefined if the option is not needed, or if no key can have that name.
- */
-function keyFor (column: string, names: Names): string | undefined {
-  const name = referenceName(column)
-  const isOwn = column !== `${name}_id` && column !== name && fieldName(column) === column
-  return isOwn && names.isFree(column) ? column : undefined
 }
 
 function commonOptions (column: ColumnRow, { unique }: FoundTable, kind: FieldKind): FieldOptions {
