@@ -164,8 +164,14 @@ export const described = {
   date: plain('date'),
   json: plain('json'),
   uuid: plain('uuid'),
-  /** Returns a text field that takes the texts of an enumeration, written as `enum('a','b''c')`. */
-  enum: ({ written }) => ({ kind: 'text', options: { enum: labelsOf(written) } }),
+  /**
+   * Returns a text field that takes the texts of an enumeration, written as `enum('a','b''c')`; undefined if it has
+   * none.
+   */
+  enum: ({ written }) => {
+    const labels = labelsOf(written)
+    return labels.length === 0 ? undefined : { kind: 'text', options: { enum: labels } }
+  },
   text: ({ digits: [maxLength] }) => ({ kind: 'text', options: maxLength === undefined ? {} : { maxLength } }),
   /**
    * Returns a decimal field. Returns a number field and the loss if the type has no digits or more than 15, because

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import type { Tables } from '../../lib/engines/executor.js'
-import restModels from '../../lib/index.js'
+import restModels, { defineModel, key, text } from '../../lib/index.js'
 import { describeNote } from '../../lib/tooling/introspect/describe-notes.js'
 import { introspect, type Introspection } from '../../lib/tooling/introspect/introspect.js'
 import { checkAnswers } from '../support/answers.js'
@@ -177,6 +177,29 @@ test('PostgreSQL: a foreign key to a table that is divided into partitions is on
   t.strictSame(lines, ['client_0', 'sale_0'].map((name) => `Table '${name}' is left out: it is a partition, and its ` +
     'rows are those of the table that it divides; read that table'))
   t.match(source, "client: foreignKey(() => Client, { nullable: true, onDelete: 'cascade' })")
+})
+
+test('PostgreSQL: a column of an enumeration without labels is left out, and a model of it filters by it', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const db = await openSeparateDatabase(t)
+  await sql`create type mood as enum ()`.execute(db)
+  await sql`create table person (id integer primary key, mood mood, name text)`.execute(db)
+  const { notes, models } = await introspect(db)
+  t.strictSame(notes.map(describeNote), [
+    "Column 'mood' of table 'person' is left out: it is enum(), for which there is no kind of field; a generated " +
+      'column or a view can show it as text or JSON'
+  ])
+  t.strictSame(models.flatMap(({ columns }) => columns.map(({ name }) => name)), ['id', 'name'])
+  const Person = defineModel('Person', { id: key({ generated: false }), mood: text({ nullable: true }) })
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Person)
+  await app.restModels.setup()
+  for (const query of ['mood=ok', 'mood__ne=ok', 'mood__in=ok,bad', 'mood__gt=ok', 'mood__is=null']) {
+    t.match((await app.inject(`/api/person/?${query}`)).json(), { objects: [] }, query)
+  }
 })
 
 test('SQLite: a boolean that holds texts is left out with a remedy', {

@@ -30,6 +30,7 @@ test('types that hold more than a field become the next larger one, and what is 
     describe('mariadb', 'enum', "enum('a','it''s','a\\\\b','')"),
     { kind: 'text', options: { enum: ['a', "it's", 'a\\b', ''] } }
   )
+  t.equal(describe('postgres', 'enum', 'enum()'), undefined)
   t.strictSame(describe('postgres', 'inet', 'inet'), { kind: 'text', options: { maxLength: 43 } })
   t.match(describe('mariadb', 'longtext', 'longtext'), { kind: 'text', options: {} })
   t.strictSame(describe('mariadb', 'tinytext', 'tinytext'), { kind: 'text', options: { maxLength: 255 } })
@@ -115,6 +116,8 @@ test('columns of servers are stored as their types say', (t) => {
   const { shown } = storageOf(postgres, 'text', "enum('a','b')", 'enum') ?? {}
   t.match(compile(shown?.(ref, 'eq', ['a'])), "cast(y as mood) in (case when cast(? as text) in ('a', 'b')")
   t.equal(compile(shown?.(ref, 'ne', ['a'])), 'cast(y as text) collate C not in (?)')
+  const { shown: shownOfNone } = storageOf(postgres, 'text', 'enum()', 'enum') ?? {}
+  t.equal(compile(shownOfNone?.(ref, 'eq', ['a'])), 'cast(y as text) collate C in (?)', 'there are no labels')
   t.match(compile(shown?.(ref, 'gt', ['a', 'b'])), '((cast(y as text) collate C > ?) or (cast(y')
   const time = storageOf(postgres, 'text', 'time without time zone', 'time')
   t.equal(compile(time?.shown?.(ref, 'in', ['a'])), 'cast(y as text) collate C in (?)')

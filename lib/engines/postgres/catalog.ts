@@ -39,11 +39,12 @@ const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\
  * enumeration as `enum`. `refusesNull` tells whether the domain, or one on which it is based, refuses null.
  */
 export const postgresTypes = {
+  // With concat(), because string_agg() is null if an enumeration has no labels.
   columns: sql`
     case when t.typtype = 'e' then 'enum' else t.typname end as type, format_type(t.oid, null) as named,
     case when t.typtype = 'e' then (
-      select 'enum(' || string_agg('''' || replace(replace(e.enumlabel, '\\', '\\\\'), '''', '''''') || '''', ','
-        order by e.enumsortorder) || ')'
+      select concat('enum(', string_agg('''' || replace(replace(e.enumlabel, '\\', '\\\\'), '''', '''''') || '''', ','
+        order by e.enumsortorder), ')')
       from pg_enum e where e.enumtypid = t.oid)
     else format_type(t.oid, b.modifier) end as written`,
   // The base of a domain, because the domain may have a default, or refuse null.

@@ -36,11 +36,13 @@ const byText = (isSought?: IsSought): ShownCondition => (column, operator, value
 
 /**
  * Returns the function for the condition that an enumeration has any of some values. A text that is none of its labels
- * becomes null, which matches no row.
+ * becomes null, which matches no row. Undefined if the enumeration has no labels.
  */
-function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought {
+function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought | undefined {
   const type = sql.raw(named)
-  const labels = sql.join(labelsOf(written).map((label) => sql.lit(label)))
+  const all = labelsOf(written)
+  if (all.length === 0) return undefined
+  const labels = sql.join(all.map((label) => sql.lit(label)))
   const toLabel = (value: Parameter) => {
     const text = asText(sql`${value}`)
     return sql`case when ${text} in (${labels}) then cast(${text} as ${type}) end`
