@@ -676,6 +676,33 @@ test('PostgreSQL: any sequence makes a key, and a default that makes UUIDs fills
   t.match(await post('/api/ticket/', { title: 'a', person }), { id: 7, title: 'a', person_id: person })
 })
 
+test('MariaDB: a sequence makes a key, and fills other columns', {
+  skip: engine !== 'mariadb' && 'about MariaDB'
+}, async (t) => {
+  const db = await database(t, [
+    'create sequence numbers start with 7 cache 1',
+    `create table ticket (id bigint not null default nextval(numbers) primary key, title varchar(9) not null,
+      place bigint not null default nextval(numbers))`
+  ])
+  const { source, models, notes } = await introspect(db, { tables: ['ticket'] })
+  t.strictSame(notes, [])
+  t.match(source, /Ticket = defineModel\('Ticket', \{\n {2}title: text\(.*\),\n {2}place: bigint\(\{ readOnly: true \}\)/)
+  const app = await serve(t, db, models, { defaultAuth: openAuth() })
+  for (const id of [7, 9]) {
+    const created = await app.inject({ method: 'POST', url: '/api/ticket/', payload: { title: 'a' } })
+    t.match(created.json(), { id, title: 'a', place: String(id + 1) })
+  }
+})
+
+test('an integer key with a default that no model declares has a note', async (t) => {
+  const db = await database(t, ['create table ticket (id int default 5 not null primary key, title varchar(9))'])
+  const { source, notes } = await introspect(db)
+  t.match(notes.map(describeNote), [
+    "Column 'id' of table 'ticket' has the default 5, which the key cannot declare: on create 'id' is required"
+  ])
+  t.match(source, 'id: key({ generated: false })')
+})
+
 test('D-86: a column that a secret refers to is a secret as well, unless it is a primary key', async (t) => {
   const db = await database(t, [
     'create table issued (id integer not null primary key, word varchar(36) unique, note varchar(9))',

@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import { described, isSafe, type Catalog, type TypeTable } from '../catalog.js'
+import { sql, type RawBuilder } from 'kysely'
+import { described, isSafe, type Catalog, type ColumnRow, type TypeTable } from '../catalog.js'
 
 const { bigint, number, text } = described
 
@@ -15,6 +15,26 @@ const integer: TypeTable[string] = ({ written }) => written.includes('unsigned')
 const ofBytes = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 const long: TypeTable[string] = () => ({ kind: 'text', options: {} })
 
+/** Condition that is true if the default of the column `c` comes from a sequence. */
+const isNumbered = sql`coalesce(c.column_default, '') like 'nextval(%'`
+
+/** Returns a query for the columns that meet a condition on the column `c`. */
+function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
+  return sql`
+    select c.table_name as \`table\`, c.column_name as name, c.data_type as type,
+      c.is_nullable = 'YES' as nullable, (c.extra like '%auto_increment%' or ${isNumbered}) as generated,
+      c.is_generated <> 'NEVER' as computed, c.column_default as declared,
+      case when k.check_clause is null then c.column_type else 'json' end as written
+    from information_schema.columns c
+    left join information_schema.check_constraints k
+      on k.constraint_schema = c.table_schema and k.table_name = c.table_name and k.constraint_name = c.column_name
+      and k.check_clause = concat('json_valid(', char(96), c.column_name, char(96), ')')
+    where c.table_schema = database() and ${condition} order by c.table_name, c.ordinal_position`
+}
+
+/** Query for the columns whose default takes numbers from a sequence, which Kysely does not report. */
+export const mariadbNumbered = columnsOf(isNumbered)
+
 /**
  * Catalog of MariaDB: queries for its tables, and the fields that columns of its types become. The queries read
  * information_schema: https://mariadb.com/kb/en/information-schema-tables/.
@@ -24,16 +44,7 @@ export const mariadbCatalog: Catalog = {
     select table_name as name,
       case when table_type in ('BASE TABLE', 'SYSTEM VERSIONED') then 'table' else lower(table_type) end as kind
     from information_schema.tables where table_schema = database() order by table_name`,
-  columns: sql`
-    select c.table_name as \`table\`, c.column_name as name, c.data_type as type,
-      c.is_nullable = 'YES' as nullable, c.extra like '%auto_increment%' as generated,
-      c.is_generated <> 'NEVER' as computed, c.column_default as declared,
-      case when k.check_clause is null then c.column_type else 'json' end as written
-    from information_schema.columns c
-    left join information_schema.check_constraints k
-      on k.constraint_schema = c.table_schema and k.table_name = c.table_name and k.constraint_name = c.column_name
-      and k.check_clause = concat('json_valid(', char(96), c.column_name, char(96), ')')
-    where c.table_schema = database() order by c.table_name, c.ordinal_position`,
+  columns: columnsOf(sql`true`),
   keys: sql`
     select table_name as \`table\`, index_name as \`key\`,
       case when sub_part is null then column_name end as \`column\`, index_name = 'PRIMARY' as \`primary\`

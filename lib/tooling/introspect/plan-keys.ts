@@ -119,11 +119,11 @@ function keyOf ({ name, generated, type, written }: ColumnRow, kind: KeyKind, { 
   return { name: keyName, kind, options }
 }
 
-/** Returns a note if a primary key of texts has a default in the database, because a model cannot declare it. */
-function notesOf ({ table, name, declared }: ColumnRow, kind: KeyKind): readonly Note[] {
-  if (kind !== 'text' || declared === null) return []
-  const why = `has the default ${declared}, which the key cannot declare: on create 'id' is required if you declare ` +
-    'no function as its default'
+/** Returns a note if a primary key that creates bring along has a default in the database. No model can declare it. */
+function notesOf ({ table, name, declared, generated }: ColumnRow, kind: KeyKind): readonly Note[] {
+  if (kind === 'uuid' || declared === null || (kind === 'key' && isYes(generated))) return []
+  const condition = kind === 'text' ? ' if you declare no function as its default' : ''
+  const why = `has the default ${declared}, which the key cannot declare: on create 'id' is required${condition}`
   return [{ table, column: name, why }]
 }
 
