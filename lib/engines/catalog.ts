@@ -30,7 +30,8 @@ export interface ColumnRow {
   readonly computed: unknown
   /**
    * The default, as an SQL expression; null if none is declared. MariaDB gives the text `NULL` for a nullable column
-   * without a default, and PostgreSQL gives the expression of a computed column.
+   * without a default, and a remark behind a default that it cannot tell exactly. PostgreSQL gives the expression of a
+   * computed column.
    */
   readonly declared: string | null
 }

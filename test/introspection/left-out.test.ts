@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import type { Tables } from '../../lib/engines/executor.js'
-import restModels, { defineModel, key, text } from '../../lib/index.js'
+import restModels, { defineModel, key, openAuth, text } from '../../lib/index.js'
 import { describeNote } from '../../lib/tooling/introspect/describe-notes.js'
 import { introspect, type Introspection } from '../../lib/tooling/introspect/introspect.js'
 import { checkAnswers } from '../support/answers.js'
@@ -177,6 +177,41 @@ test('PostgreSQL: a foreign key to a table that is divided into partitions is on
   t.strictSame(lines, ['client_0', 'sale_0'].map((name) => `Table '${name}' is left out: it is a partition, and its ` +
     'rows are those of the table that it divides; read that table'))
   t.match(source, "client: foreignKey(() => Client, { nullable: true, onDelete: 'cascade' })")
+})
+
+test('MariaDB: what may hold characters beyond U+FFFF is no default and no label, and notes say so', {
+  skip: engine !== 'mariadb' && 'whose information_schema shows them as ?'
+}, async (t) => {
+  const db = await openSeparateDatabase(t)
+  await sql`create table mark (id integer auto_increment primary key, label varchar(9) not null default '🎉 new',
+    doubt varchar(9) default 'why?', mood enum('👍','no') not null default '👍', moods set('👍','no'),
+    plain varchar(9) default 'x', tuned json default '{"a": "?"}')`.execute(db)
+  await sql`insert into mark (moods) values ('👍,no')`.execute(db)
+  const { models, notes } = await introspect(db)
+  const may = "where '?' may stand for a character beyond U+FFFF"
+  const undeclared = (name: string, value: string, created: string): string => `Column '${name}' of table 'mark' has ` +
+    `the default ${value} (${may}), which the field cannot declare: on create the field is ${created}. Declare ` +
+    "another default, or 'readOnly: true', which leaves the column to the database"
+  const unlabelled = (name: string, type: string): string => `Column '${name}' of table 'mark' is ${type}('?','no'), ` +
+    `${may}, so the model knows no labels; the API does not write those with such characters`
+  t.strictSame(notes.map(describeNote), [
+    undeclared('label', "'? new'", 'required'), undeclared('doubt', "'why?'", 'null'), unlabelled('mood', 'enum'),
+    undeclared('mood', "'?'", 'required'), unlabelled('moods', 'set'), undeclared('tuned', '\'{"a": "?"}\'', 'null')
+  ])
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db, defaultAuth: openAuth() })
+  for (const model of models) app.restModels.register(model)
+  await app.restModels.setup()
+  const record = (await app.inject('/api/mark/1/')).json()
+  t.match(record, { label: '🎉 new', mood: '👍', moods: '👍,no', plain: 'x' })
+  const changed = { ...record, plain: 'y' }
+  t.same((await app.inject({ method: 'PUT', url: '/api/mark/1/', payload: changed })).json(), changed)
+  t.match((await app.inject({ method: 'POST', url: '/api/mark/', payload: { label: '🎉', mood: 'no' } })).json(), {
+    label: '🎉', mood: 'no', plain: 'x'
+  })
+  const refused = await app.inject({ method: 'POST', url: '/api/mark/', payload: { label: 'x', mood: '👍' } })
+  t.equal(refused.statusCode, 409)
 })
 
 test('PostgreSQL: a column of an enumeration without labels is left out, and a model of it filters by it', {

@@ -26,6 +26,9 @@ test('types that hold more than a field become the next larger one, and what is 
   t.match(describe('mariadb', 'bit', 'bit(1)'), { kind: 'boolean' })
   t.equal(describe('mariadb', 'bit', 'bit(8)'), undefined)
   t.match(describe('mariadb', 'set', "set('a','b')"), { kind: 'text' })
+  for (const [name, written] of [['enum', "enum('?','b')"], ['set', "set('?','b')"]] as const) {
+    t.match(describe('mariadb', name, written), { kind: 'text', options: {}, loss: `is ${written}, where '?' may` })
+  }
   t.strictSame(
     describe('mariadb', 'enum', "enum('a','it''s','a\\\\b','')"),
     { kind: 'text', options: { enum: ['a', "it's", 'a\\b', ''] } }

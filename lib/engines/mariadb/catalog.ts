@@ -15,6 +15,25 @@ const integer: TypeTable[string] = ({ written }) => written.includes('unsigned')
 const ofBytes = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 const long: TypeTable[string] = () => ({ kind: 'text', options: {} })
 
+/**
+ * Returns the function of the {@link TypeTable} for a type with labels. If one of them holds `?`, the type becomes a
+ * text without labels: information_schema shows `?` for each character beyond U+FFFF, too.
+ */
+const ofLabels = (describe: TypeTable[string]): TypeTable[string] => (type) => {
+  if (!type.written.includes('?')) return describe(type)
+  const loss = `is ${type.written}, where '?' may stand for a character beyond U+FFFF, so the model knows no labels; ` +
+    'the API does not write those with such characters'
+  return { kind: 'text', options: {}, loss }
+}
+
+/**
+ * Default of the column `c`. If it holds `?`, a remark follows, so that nothing takes it for a literal:
+ * information_schema shows `?` for each character beyond U+FFFF, too.
+ */
+const declared = sql`
+  case when c.column_default like '%?%'
+    then concat(c.column_default, ' (where ''?'' may stand for a character beyond U+FFFF)') else c.column_default end`
+
 /** Condition that is true if the default of the column `c` comes from a sequence. */
 const isNumbered = sql`coalesce(c.column_default, '') like 'nextval(%'`
 
@@ -23,7 +42,7 @@ function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
   return sql`
     select c.table_name as \`table\`, c.column_name as name, c.data_type as type,
       c.is_nullable = 'YES' as nullable, (c.extra like '%auto_increment%' or ${isNumbered}) as generated,
-      c.is_generated <> 'NEVER' as computed, c.column_default as declared,
+      c.is_generated <> 'NEVER' as computed, ${declared} as declared,
       case when k.check_clause is null then c.column_type else 'json' end as written
     from information_schema.columns c
     left join information_schema.check_constraints k
@@ -106,8 +125,8 @@ export const mariadbCatalog: Catalog = {
     bit: ({ digits: [length] }) => length === 1 ? described.boolean() : undefined,
     year: described.integer,
     uuid: described.uuid,
-    enum: described.enum,
-    set: long,
+    enum: ofLabels(described.enum),
+    set: ofLabels(long),
     time: ofBytes(17),
     inet4: ofBytes(15),
     inet6: ofBytes(45),
