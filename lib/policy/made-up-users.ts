@@ -42,6 +42,11 @@ export function madeUpUser (policy: AnyPolicy, isAdmin: boolean): MadeUpUser {
   }
 }
 
+/** True if `userAuth` or `adminAuth` finds the users of a policy: their `admin` is a boolean, and nothing else. */
+export function hasBooleanAdmin (policy: AnyPolicy): boolean {
+  return furtherColumns(policy) !== undefined
+}
+
 /** True if the name of a user's property says that the user is an admin: `admin`, `isAdmin`, `staff`, … */
 export function isAdminFlag (name: string): boolean {
   return /^(?:is_?)?(?:admin|administrator|superuser|super_?user|staff|root)$/i.test(name)

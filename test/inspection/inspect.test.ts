@@ -2,8 +2,8 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, boolean, createTables, decimal, defineModel, foreignKey, integer, json, key, password, text, userAuth,
-  uuid, type Model, type Policy, type ResourceRegistry
+  adminAuth, boolean, createTables, decimal, defineModel, foreignKey, hostAuth, integer, json, key, password, text,
+  userAuth, uuid, type Model, type Policy, type ResourceRegistry
 } from '../../lib/index.js'
 import { inspect, type Inspection } from '../../lib/tooling/audit/inspect.js'
 import { isSought } from '../../lib/tooling/audit/explain.js'
@@ -174,6 +174,51 @@ test('D-88: users whom only the policy knows count like users, for what is dange
     "message: some users may write each other's records: it refers to users by user, but has no ownerField"
   ])
   t.match(resources[2]?.operations, { create: 'some users', update: 'nobody', delete: 'some users who own it' })
+})
+
+test('D-88: what a policy refuses without a look at the user, or to both kinds, is for nobody', async (t) => {
+  const isRead = (operation: string): boolean => ['list', 'read'].includes(operation)
+  const readOnly = { permits: (_user: unknown, operation: string) => isRead(operation) }
+  const closed = { list: 'users', create: 'nobody', update: 'nobody', delete: 'nobody' }
+  for (const [auth, expected] of [
+    [userAuth(User, { protect: 'all', ...readOnly }), closed],
+    [adminAuth(User, { protect: 'all', ...readOnly }), { ...closed, list: 'admins' }],
+    [hostAuth(async () => ({ id: 1, admin: true }), { protect: 'all', ...readOnly }), closed]
+  ] as const) {
+    const { resources: [message], dangers } = await inspect(
+      await build(t, siteModels, (registry) => { registry.register(Message, { auth }) })
+    )
+    t.match(message?.operations, expected)
+    t.ok(message?.fields.every(({ create, update }) => create === 'nobody' && update === 'nobody'))
+    t.strictSame(dangers, [])
+  }
+})
+
+interface Staff {
+  readonly id: number
+  readonly role?: string
+  readonly admin?: number
+  readonly grants: readonly string[]
+}
+
+test('D-88: what a policy refuses after any look at the user may be for some', async (t) => {
+  const looks: Readonly<Record<string, (user: Staff) => boolean>> = {
+    'at a property': ({ role }) => role === 'editor',
+    'at a flag, which may hold more than a boolean': ({ admin }) => admin === 1,
+    'by in': (user) => 'grants' in user,
+    'by hasOwn': (user) => Object.hasOwn(user, 'grants'),
+    'by keys': (user) => Object.keys(user).includes('grants'),
+    'whose failure it hides': ({ grants }) => {
+      try { return grants.map((grant) => grant).includes('write') } catch { return false }
+    }
+  }
+  for (const [name, permits] of Object.entries(looks)) {
+    const auth = hostAuth(async () => undefined as Staff | undefined, { permits })
+    const { resources: [message] } = await inspect(
+      await build(t, siteModels, (registry) => { registry.register(Message, { auth }) })
+    )
+    t.equal(message?.operations.create, 'some users', name)
+  }
 })
 
 test('D-88: records that an admin alone may change if they are his own are said to be so', async (t) => {

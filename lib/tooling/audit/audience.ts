@@ -1,4 +1,4 @@
-import { madeUpUser, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
+import { hasBooleanAdmin, madeUpUser, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
 import type { Operation } from '../../policy/operations.js'
 import type { AnyPolicy, Identity } from '../../policy/policy.js'
 import { isPermitted, protectionOf } from '../../policy/protection.js'
@@ -13,25 +13,61 @@ export type Audience = (typeof audiences)[number]
 /**
  * Returns the audience of an operation: `anybody` if the policy lists the operation as open, `nobody` if as closed.
  * Otherwise asks the policy about made-up users: `users` if it permits one who is no admin, `admins` if only an admin.
- * If it throws, or refuses both, returns `some users`: the policy then has its own reasons to permit somebody.
+ * If it refuses both for certain, returns `nobody`. If it throws, or refuses them because of what it sees in them,
+ * returns `some users`: the policy then has its own reasons to permit somebody.
  */
 export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   const protection = protectionOf(policy, operation)
   if (protection === 'open') return 'anybody'
   if (protection === 'closed') return 'nobody'
-  const isUserPermitted = permits(policy, madeUpUser(policy, false), operation)
-  if (isUserPermitted === true) return 'users'
-  const isAdminPermitted = isUserPermitted === false && permits(policy, madeUpUser(policy, true), operation) === true
-  return isAdminPermitted ? 'admins' : 'some users'
+  const user = askAbout(madeUpUser(policy, false), policy, operation)
+  if (user.isPermitted === true) return 'users'
+  if (user.isPermitted === undefined) return 'some users'
+  const admin = askAbout(madeUpUser(policy, true), policy, operation)
+  if (admin.isPermitted === true) return 'admins'
+  return user.isCertain && admin.isCertain ? 'nobody' : 'some users'
 }
 
-/** Returns true if a policy permits an operation to a user, false if not, and undefined if the policy throws. */
-function permits (policy: AnyPolicy, { identity }: MadeUpUser, operation: Operation): boolean | undefined {
+/** What a policy says about a made-up user. */
+interface Verdict {
+  /** Undefined if the policy throws. */
+  readonly isPermitted: boolean | undefined
+  /** True if the policy looked at nothing in the user but an `admin` that is a boolean. */
+  readonly isCertain: boolean
+}
+
+function askAbout ({ identity }: MadeUpUser, policy: AnyPolicy, operation: Operation): Verdict {
+  let isCertain = true
+  const user = watched(identity as Identity, (name) => {
+    isCertain &&= name === 'admin' && hasBooleanAdmin(policy)
+  })
   try {
-    return isPermitted(policy, identity as Identity, operation)
+    return { isPermitted: isPermitted(policy, user, operation), isCertain }
   } catch {
-    return undefined
+    return { isPermitted: undefined, isCertain: false }
   }
+}
+
+/** Returns a user that tells each look at it, with the name of the property; without one if it is a look at all names. */
+function watched (user: Identity, tell: (name?: PropertyKey) => void): Identity {
+  return new Proxy(user, {
+    get: (target, name) => {
+      tell(name)
+      return Reflect.get(target, name)
+    },
+    has: (target, name) => {
+      tell(name)
+      return Reflect.has(target, name)
+    },
+    getOwnPropertyDescriptor: (target, name) => {
+      tell(name)
+      return Reflect.getOwnPropertyDescriptor(target, name)
+    },
+    ownKeys: (target) => {
+      tell()
+      return Reflect.ownKeys(target)
+    }
+  })
 }
 
 const members: Readonly<Record<Audience, readonly MadeUpName[]>> = {
