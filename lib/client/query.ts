@@ -29,7 +29,8 @@ function textsOf (name: string, value: unknown): readonly string[] {
 }
 
 function isList (name: string): boolean {
-  return Object.hasOwn(listOperators, name.slice(name.lastIndexOf('__') + 2))
+  const end = name.lastIndexOf('__')
+  return end !== -1 && Object.hasOwn(listOperators, name.slice(end + 2))
 }
 
 /**

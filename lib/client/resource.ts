@@ -58,9 +58,8 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
   const call = async (wanted: Omit<Call, 'path'>, rest = ''): Promise<unknown> =>
     await send(endpoint, { ...wanted, path: `/${name}/${rest}` })
   return Object.freeze({
-    list: (query = {}, { signal } = {}) => new List(
-      async (text) => await call({ method: 'GET', signal }, text === '' ? '' : `?${text}`) as Page<unknown>,
-      toQuery(query)),
+    list: (query = {}, { signal } = {}) => toList(query, async (text) =>
+      await call({ method: 'GET', signal }, text === '' ? '' : `?${text}`) as Page<unknown>),
     create: async (body, { signal } = {}) => hasOwnKey(body)
       ? await createOnce(endpoint, { path: `/${name}/`, body, signal })
       : await call({ method: 'POST', body, signal }),
@@ -72,6 +71,17 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
       await call({ method: 'PUT', body, signal, ifMatch }, keyPath(key)),
     delete: async (key, { signal, ifMatch } = {}) => { await call({ method: 'DELETE', signal, ifMatch }, keyPath(key)) }
   } satisfies Operations)
+}
+
+/** Returns the list of a query. If the query cannot be written, each use of the list fails, as other operations do. */
+function toList (
+  query: Readonly<Record<string, unknown>>, fetch: (text: string) => Promise<Page<unknown>>
+): List<unknown> {
+  try {
+    return new List(fetch, toQuery(query))
+  } catch (failure) {
+    return new List(async () => { throw failure }, '')
+  }
 }
 
 /**

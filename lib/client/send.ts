@@ -46,8 +46,10 @@ export async function prepare (
     ...body !== undefined && { body: JSON.stringify(body, requireJson) },
     ...signal !== undefined && { signal }
   }
+  // Browsers refuse to call their `fetch` as a method of another object.
+  const { fetch, url } = endpoint
   return async () => {
-    const answer = await endpoint.fetch(endpoint.url + path, init)
+    const answer = await fetch(url + path, init)
     const text = await answer.text()
     if (!answer.ok) throw toFailure(answer, text)
     const parsed = text === '' ? undefined : parse(text, answer.status)

@@ -147,7 +147,7 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
   // @ts-expect-error not one of the choices
   list({ status: 'other' })
   // @ts-expect-error only `is` tests null
-  t.throws(() => list({ status: null }))
+  await t.rejects(list({ status: null }).then())
   // @ts-expect-error one value is no list
   list({ text__in: 'a' })
   // @ts-expect-error a list of another kind
@@ -158,7 +158,7 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
   list({ text__is: 'not null' })
   // @ts-expect-error a pattern is a text
   list({ text__like: 1 })
-  t.throws(() => list({ text: {} as string }), TypeError, 'and what is passed by force is refused again')
+  await t.rejects(list({ text: {} as string }).then(), TypeError, 'and what is passed by force is refused again')
 })
 
 test('filters follow foreign keys under both spellings, three deep at most', async (t) => {
