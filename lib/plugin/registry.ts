@@ -8,7 +8,7 @@ import { requireCreatable } from '../resource/creatable.js'
 import type { ResourceOptions } from '../resource/options.js'
 import { checkRegistration, type Registration } from '../resource/registration.js'
 import type { Resource } from '../resource/resource.js'
-import { guardHooks } from '../routes/guard-hooks.js'
+import { guardHooks, type GuardHook } from '../routes/guard-hooks.js'
 import { suggestion } from '../suggest.js'
 import { openContainer, type ServedResource } from './container.js'
 import type { CheckedOptions } from './options.js'
@@ -32,7 +32,7 @@ export class ResourceRegistry {
   /**
    * Returns the compiled resources of all registries of an app. Those of a registry appear when its `setup()` is done.
    */
-  static resourcesOf ({ server }: Pick<FastifyInstance, 'server'>): readonly Resource[] {
+  static resourcesOf ({ server }: { readonly server: object }): readonly Resource[] {
     return (registries.get(server) ?? []).flatMap((registry) => registry.#served).map(({ resource }) => resource)
   }
 
@@ -103,7 +103,7 @@ export class ResourceRegistry {
    * @throws REST_MODELS_NOT_SET_UP before `setup()`; REST_MODELS_INVALID_OPTIONS if there is no such resource or
    *   operation
    */
-  guard (resource: Model | string, operation: Operation): ReturnType<typeof guardHooks> {
+  guard (resource: Model | string, operation: Operation): GuardHook[] {
     if (this.#served.length === 0) throw new errors.NotSetUp('guard() was called before setup(): call it afterwards')
     if (!operations.includes(operation)) {
       throw new errors.InvalidOptions(`guard() knows no operation '${operation}'${suggestion(operation, operations)}`)

@@ -15,7 +15,9 @@ export const kUser = Symbol('rest-models.user')
  * operation to the user, or has not looked yet. A policy looks for the user of an open operation only if the resource
  * has a scope, and runs on a route of the host only if the route has the hooks of `guard()`.
  */
-export function userOf<User extends Identity = PolicyUser> (request: FastifyRequest): User | null {
+export function userOf<User extends Identity = PolicyUser> (
+  request: Pick<FastifyRequest, 'getDecorator'>
+): User | null {
   return kUser in request ? request.getDecorator<User | undefined>(kUser) ?? null : null
 }
 

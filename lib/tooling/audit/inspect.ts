@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { errors } from '../../errors.js'
 import { ResourceRegistry } from '../../plugin/registry.js'
 import type { Resource } from '../../resource/resource.js'
@@ -9,6 +8,12 @@ import { TableSizes } from './table-sizes.js'
 import { unboundedOf, type Unbounded } from './unbounded.js'
 import { unindexedOf, type Unindexed } from './unindexed.js'
 import { visibleRecordsOf, type VisibleRecords } from './visible-records.js'
+
+/** An app of Fastify with any server, logger and type provider. */
+interface AnyApp {
+  readonly server: object
+  ready (): PromiseLike<unknown>
+}
 
 /** A report about an app: permissions, scopes, dangers, and lists that may be slow or large. */
 export interface Inspection {
@@ -30,7 +35,7 @@ export interface Inspection {
  *   `ready()`
  * @throws REST_MODELS_INVALID_OPTIONS if the app has no resources
  */
-export async function inspect (app: FastifyInstance): Promise<Inspection> {
+export async function inspect (app: AnyApp): Promise<Inspection> {
   await app.ready()
   const resources = resourcesOf(app)
   const sizes = new TableSizes()
@@ -45,7 +50,7 @@ export async function inspect (app: FastifyInstance): Promise<Inspection> {
   }
 }
 
-function resourcesOf (app: FastifyInstance): readonly Resource[] {
+function resourcesOf (app: AnyApp): readonly Resource[] {
   const found = ResourceRegistry.resourcesOf(app)
   if (found.length > 0) return found
   throw new errors.InvalidOptions('The app has no resources: register the plugin and models, and call setup()')
