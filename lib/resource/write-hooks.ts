@@ -12,7 +12,7 @@ type SecretKeys<M extends Model> = {
 }[keyof M['fields'] & string]
 
 /** A record with every field, hidden ones too, except the hashes of passwords. */
-export type WholeRecord<M extends Model> = Flat<Omit<RecordOf<M>, SecretKeys<M>>>
+export type WholeRecord<M extends Model> = Pick<RecordOf<M>, 'id'> & Flat<Omit<RecordOf<M>, SecretKeys<M>>>
 
 /** The operation of a write, and the record before the write. A create has no such record. */
 type Occasion<M extends Model> =

@@ -2,7 +2,8 @@
 
 import { test } from 'tap'
 import {
-  boolean, defineModel, foreignKey, hostAuth, invalidRecord, openAuth, password, text, userAuth, type ResourceOptions
+  boolean, defineModel, foreignKey, hostAuth, invalidRecord, openAuth, password, text, userAuth, type FinishedWrite,
+  type Identity, type Model, type PlannedWrite, type Policy, type ResourceOptions, type ResourceRegistry
 } from '../../lib/index.js'
 import { User } from '../support/site.js'
 
@@ -57,6 +58,35 @@ test('hooks have the types of the model and of the policy', (t) => {
   t.throws(() => { throw invalidRecord({ title: 1 }) })
   t.equal(Post.name, 'Post')
   t.ok(hooks.beforeWrite && unknown.beforeWrite && wrong.beforeWrite && none.afterWrite)
+  t.end()
+})
+
+test('a hook may be a function of its own: for one resource, for any model, or for all', (t) => {
+  const session = hostAuth(() => ({ id: 'x', tenant: 7 }), { protect: 'all' })
+  const one = ({ record, stored, user }: FinishedWrite<typeof Post, typeof session>): void => {
+    const { title, id } = { ...stored, ...record }
+    same<[typeof title, typeof id, typeof record.user_id], [string, number, number]>()
+    if (user !== null) same<typeof user.tenant, number>()
+    // @ts-expect-error hooks get no hash
+    record.pin satisfies unknown
+  }
+  const planned = ({ values, stored }: PlannedWrite<typeof Post, typeof session>): { title: string } => {
+    same<typeof values.title, string | undefined>()
+    return { title: { title: 'x', ...stored, ...values }.title }
+  }
+  const generic = <M extends Model>({ record, stored }: FinishedWrite<M>): unknown => [record.id, stored?.id]
+  const all = ({ record, stored, user }: FinishedWrite): unknown => [record.id, stored?.id, user?.id]
+  const anybody = ({ record, user }: FinishedWrite<Model, Policy<Identity>>): unknown => [record.id, user?.id]
+  const register = (registry: ResourceRegistry): void => {
+    registry.register(Post, { auth: session, beforeWrite: planned, afterWrite: one })
+    registry.register(Post, { auth: session, afterWrite: anybody })
+    registry.register(Post, { auth: userAuth(User), afterWrite: all })
+    registry.register(Post, { auth: userAuth(User), afterWrite: generic })
+    registry.register(Post, { auth: userAuth(User), afterWrite: (write) => { generic(write) } })
+    // @ts-expect-error without the second type, the user is that of HTTP Basic
+    registry.register(Post, { auth: session, afterWrite: (_write: FinishedWrite<typeof Post>) => {} })
+  }
+  t.type(register, 'function')
   t.end()
 })
 
