@@ -3,7 +3,9 @@ import type { ByModel } from './client/list-query.js'
 import { checkOptions, type ClientOptions } from './client/options.js'
 import { resourceClient, type ResourceClient } from './client/resource.js'
 
-export type { ResourceCreate, ResourceDefinition, ResourceRecord, ResourceUpdate } from './client/definition.js'
+export type {
+  Described, ResourceCreate, ResourceDefinition, ResourceRecord, ResourceUpdate
+} from './client/definition.js'
 export { etagOf } from './client/etags.js'
 export { RestModelsError } from './client/failure.js'
 export type { Fetch, FetchAnswer, FetchInit } from './client/fetch.js'

@@ -15,40 +15,41 @@ export interface Total {
   readonly capped: boolean
 }
 
-/** The type of the parameter `count` of a query: `true`, `undefined` if there is none, or both if it may be absent. */
-export type Counts = true | undefined
-/** The {@link Counts} of a query, by the type of the whole query. */
-export type CountOf<Given> =
-  'count' extends keyof Given ? Given extends { readonly count: true } ? true : Counts : undefined
-/** The part of `meta` that is there if a query asks for `count`. */
-type TotalOf<C extends Counts> = [C] extends [true] ? Total : [true] extends [C] ? Partial<Total> : {}
+/**
+ * What `meta` has beside {@link PageMeta}, by the type of the whole query: a {@link Total} if the query asks for
+ * `count`, parts of one if it may ask.
+ */
+export type TotalOf<Given> =
+  'count' extends keyof Given ? Given extends { readonly count: true } ? Total : Partial<Total> : {}
 
-/** A page of a list. If its query asks for `count`, `meta` has the number of records on all pages. */
-export interface Page<Item, C extends Counts = undefined> {
-  readonly meta: PageMeta & TotalOf<C>
+/**
+ * A page of a list. If its query asks for `count`, `meta` has the number of records on all pages: `Page<Item, Total>`.
+ */
+export interface Page<Item, Counted = {}> {
+  readonly meta: PageMeta & Counted
   readonly objects: readonly Item[]
 }
 
 /** Function that requests the page that a query string selects. */
-type Fetch<Item, C extends Counts> = (query: string) => Promise<Page<Item, C>>
+type Fetch<Item, Counted> = (query: string) => Promise<Page<Item, Counted>>
 
 /**
  * A list of records. `await` gives the page that the query selects. `for await` gives all records of that page and of
  * the pages that follow. Nothing is sent before one of the two, and each further page is requested only when its
  * records are needed.
  */
-export class List<Item, C extends Counts = undefined> implements PromiseLike<Page<Item, C>>, AsyncIterable<Item> {
-  readonly #fetch: Fetch<Item, C>
+export class List<Item, Counted = {}> implements PromiseLike<Page<Item, Counted>>, AsyncIterable<Item> {
+  readonly #fetch: Fetch<Item, Counted>
   readonly #query: string
-  #page: Promise<Page<Item, C>> | undefined
+  #page: Promise<Page<Item, Counted>> | undefined
 
-  constructor (fetch: Fetch<Item, C>, query: string) {
+  constructor (fetch: Fetch<Item, Counted>, query: string) {
     this.#fetch = fetch
     this.#query = query
   }
 
-  then<Kept = Page<Item, C>, Failed = never> (
-    kept?: ((page: Page<Item, C>) => Kept | PromiseLike<Kept>) | null,
+  then<Kept = Page<Item, Counted>, Failed = never> (
+    kept?: ((page: Page<Item, Counted>) => Kept | PromiseLike<Kept>) | null,
     failed?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null
   ): Promise<Kept | Failed> {
     this.#page ??= this.#fetch(this.#query)
@@ -58,12 +59,12 @@ export class List<Item, C extends Counts = undefined> implements PromiseLike<Pag
   /** Like that of a promise. */
   async catch<Failed = never> (
     failed?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null
-  ): Promise<Page<Item, C> | Failed> {
+  ): Promise<Page<Item, Counted> | Failed> {
     return await this.then(undefined, failed)
   }
 
   /** Like that of a promise. */
-  async finally (settled?: (() => void) | null): Promise<Page<Item, C>> {
+  async finally (settled?: (() => void) | null): Promise<Page<Item, Counted>> {
     return await this.then().finally(settled)
   }
 
@@ -72,7 +73,7 @@ export class List<Item, C extends Counts = undefined> implements PromiseLike<Pag
    * cursors, which reach every record. If the server can give no cursor, it links by page number. The pages then end,
    * without an error, where the next one would skip more records than the server permits.
    */
-  async * pages (): AsyncGenerator<Page<Item, C>, void, undefined> {
+  async * pages (): AsyncGenerator<Page<Item, Counted>, void, undefined> {
     let query = /(?:^|&)(?:page|after)=/.test(this.#query)
       ? this.#query
       : ['after=', this.#query].filter(Boolean).join('&')

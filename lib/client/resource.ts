@@ -1,7 +1,7 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
 import type { IncludeOf, Including, IncludingRecord } from './include.js'
 import type { AnyQuery, Checked } from './list-query.js'
-import { List, type CountOf, type Page } from './list.js'
+import { List, type Page, type TotalOf } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
 import { createOnce, hasOwnKey, send } from './repeat.js'
@@ -26,7 +26,7 @@ export interface ResourceClient<D extends Described, All = {}> {
     const Given extends Readonly<Record<string, unknown>> = {}
   > (
     query?: Checked<Query, D, All> & Including<Include, D, All> & Given, options?: CallOptions
-  ) => List<IncludingRecord<D, All, IncludeOf<Given, Include>>, CountOf<Given>>
+  ) => List<IncludingRecord<D, All, IncludeOf<Given, Include>>, TotalOf<Given>>
   /**
    * Creates a record. If the body brings its own `id`, a random UUID, the request is also repeated if nobody knows
    * whether it was executed, for example because the answer was lost. It still creates one record.

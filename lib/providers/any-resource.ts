@@ -1,4 +1,4 @@
-import type { List, Page } from '../client/list.js'
+import type { List, Page, Total } from '../client/list.js'
 import { toQuery } from '../client/query.js'
 import type { CallOptions, ConditionalOptions } from '../client/send.js'
 
@@ -17,10 +17,12 @@ export interface AnyClient {
   }
 }
 
-/** A resource of an {@link AnyClient}. The caller states the type of the records; nothing checks it at run time. */
+/**
+ * A resource of an {@link AnyClient}. The caller states the types of the records and of what `count` adds to a page;
+ * nothing checks them at run time.
+ */
 export interface AnyResource {
-  list<Item, C extends true | undefined = undefined> (query?: Query & { readonly count?: C }, options?: CallOptions):
-  List<Item, C>
+  list<Item, Counted = {}> (query?: Query, options?: CallOptions): List<Item, Counted>
   create<Item = object> (body: unknown, options?: CallOptions): Promise<Item>
   read<Item = object> (key: unknown, options?: CallOptions): Promise<Item>
   update<Item = object> (key: unknown, body: unknown, options?: ConditionalOptions): Promise<Item>
@@ -80,8 +82,8 @@ export async function listRange<Item> (
   const limit = Math.min(size, maxLimit)
   const skipped = (page - 1) * size
   const first = { limit, ...skipped > 0 && { page: Math.floor(skipped / limit) + 1 } }
-  const counted = { ...query, ...size > limit ? { limit: 1 } : first, count: true } as const
-  const { meta: { count, capped, next }, objects } = await resource.list<Item, true>(counted, options)
+  const counted = { ...query, ...size > limit ? { limit: 1 } : first, count: true }
+  const { meta: { count, capped, next }, objects } = await resource.list<Item, Total>(counted, options)
   // The server ends a page of long records early, and links to the rest.
   const isWhole = size === limit && (objects.length === size || next === '')
   const items = isWhole

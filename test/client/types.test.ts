@@ -2,7 +2,8 @@
 
 import { test } from 'tap'
 import {
-  createClient, type ListQuery, type ResourceCreate, type ResourceRecord, type ResourceUpdate
+  createClient, type Described, type List, type ListQuery, type Page, type ResourceClient, type ResourceCreate,
+  type ResourceRecord, type ResourceUpdate, type Total
 } from '../../lib/client.js'
 import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number, password, text, uuid,
@@ -268,6 +269,33 @@ test('a query that asks for a count gets one, and search is a parameter of resou
   client.user.list({ search: 'a' })
   // @ts-expect-error no such field
   t.type(createClient<[{ model: typeof User, search: ['usrname'] }]>(options).user.list, 'function')
+})
+
+test('a list with a count is a list, and so are its pages, for functions that take any', async (t) => {
+  const first = async <Item>(list: List<Item>): Promise<Item | undefined> => (await list).objects[0]
+  const next = ({ meta }: Page<unknown>): string => meta.next
+  const counted = ({ meta }: Page<unknown, Total>): number => meta.count
+  const calls = async (count: true | undefined): Promise<void> => {
+    const list = client.message.list({ count: true })
+    exactly<RecordOf<typeof Message> | undefined>()(await first(list))
+    exactly<RecordOf<typeof Message> | undefined>()(await first(client.message.list({ count })))
+    for await (const page of list.pages()) exactly<string>()(next(page))
+    exactly<number>()(counted(await list))
+    // @ts-expect-error it was not asked for
+    counted(await client.message.list())
+    // @ts-expect-error it may be absent
+    counted(await client.message.list({ count }))
+  }
+  t.type(calls, 'function')
+})
+
+/** A function of any resource, as an app may write it. */
+const removeAll = async <D extends Described>(
+  { delete: remove }: ResourceClient<D>, keys: ReadonlyArray<Parameters<ResourceClient<D>['delete']>[0]>
+): Promise<void> => { for (const key of keys) await remove(key) }
+
+test('the bound of the types of resources can be named', async (t) => {
+  await t.rejects(removeAll<typeof House>(client.house, ['a']), { message: 'sent' })
 })
 
 test('records and bodies are those of the model', async (t) => {

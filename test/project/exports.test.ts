@@ -40,9 +40,9 @@ const types = {
     'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
   ],
   'lib/client.ts': [
-    'ByModel', 'CallOptions', 'Client', 'ClientOptions', 'ConditionalOptions', 'ErrorCode', 'Fetch', 'FetchAnswer',
-    'FetchInit', 'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page', 'PageMeta',
-    'ResourceClient', 'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'Total',
+    'ByModel', 'CallOptions', 'Client', 'ClientOptions', 'ConditionalOptions', 'Described', 'ErrorCode', 'Fetch',
+    'FetchAnswer', 'FetchInit', 'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page',
+    'PageMeta', 'ResourceClient', 'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'Total',
     'UnknownOptionFields', 'WriteOptions'
   ],
   'lib/react-admin.ts': ['AnyClient', 'DataProviderOptions'],
