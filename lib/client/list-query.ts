@@ -130,12 +130,11 @@ export type ListQuery<D extends Described, All = {}> = Paging<D> & {
 }
 
 /**
- * A query with any parameters. It lists the names of parameters that the types can list, so that editors suggest them.
- * {@link Checked} checks the other names, and all values.
+ * A query with any parameters, also of an interface. It lists the names of parameters that the types can list, so that
+ * editors suggest them. {@link Checked} checks all names and values.
  */
 export type AnyQuery<D extends Described, All> =
-  { readonly [Name in Names<D, All> | keyof Paging<D>]?: unknown } &
-  { readonly [further: `${string}__${string}`]: unknown }
+  { readonly [Name in Names<D, All> | keyof Paging<D>]?: unknown } | object
 
 /**
  * A query in which each value must have the type of its parameter. A parameter that does not exist gets a type that no

@@ -23,7 +23,7 @@ export interface ResourceClient<D extends Described, All = {}> {
    */
   readonly list: <
     Query extends AnyQuery<D, All>, const Include extends readonly string[] = [],
-    const Given extends Readonly<Record<string, unknown>> = {}
+    const Given extends object = {}
   > (
     query?: Checked<Query, D, All> & Including<Include, D, All> & Given, options?: CallOptions
   ) => List<IncludingRecord<D, All, IncludeOf<Given, Include>>, TotalOf<Given>>

@@ -399,7 +399,17 @@ test('D-79 options of the registration narrow what the client may do', async (t)
   t.ok([userOptions, loose])
 })
 
-test('a query can be kept in a variable', async (t) => {
+interface Form {
+  user__username?: string
+  pub_date__gte?: Date
+  ordering?: 'pub_date' | '-pub_date'
+  count?: true
+  limit: number
+}
+interface DeepForm { room__house__owner__username: string, width: number }
+interface WrongForm { user__name: string }
+
+test('a query can be kept in a variable, also of an interface', async (t) => {
   const query: ListQuery<typeof Message> = { user__username: 'alice', ordering: '-pub_date' }
   client.message.list({ ...query, limit: 5 })
   client.message.list(query)
@@ -408,6 +418,17 @@ test('a query can be kept in a variable', async (t) => {
   const wrong = { room__house__owner__name: 'alice' }
   // @ts-expect-error no such field
   client.bed.list(wrong)
+  const calls = async (form: Form, deepForm: DeepForm, wrongForm: WrongForm): Promise<void> => {
+    const { meta } = await client.message.list(form)
+    exactly<number | undefined>()(meta.count)
+    await client.message.list({ ...form, limit: 5 })
+    await client.bed.list(deepForm)
+    // @ts-expect-error no such field
+    await client.message.list(wrongForm)
+    // @ts-expect-error a value of another kind
+    await client.bed.list(form)
+  }
+  t.type(calls, 'function')
   // @ts-expect-error no such field
   const typed: ListQuery<typeof Message> = { user__name: 'alice' }
   t.ok(typed)
