@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, HookHandlerDoneFunction } from 'fastify'
 import { HealthCheck, type Health } from '../database/health.js'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
@@ -8,10 +8,16 @@ import { requireCreatable } from '../resource/creatable.js'
 import type { ResourceOptions } from '../resource/options.js'
 import { checkRegistration, type Registration } from '../resource/registration.js'
 import type { Resource } from '../resource/resource.js'
-import { guardHooks, type GuardHook } from '../routes/guard-hooks.js'
+import { guardHooks } from '../routes/guard-hooks.js'
 import { suggestion } from '../suggest.js'
 import { openContainer, type ServedResource } from './container.js'
 import type { CheckedOptions } from './options.js'
+
+/**
+ * A preHandler hook that fits apps with any server, logger and type provider. Fastify has no type for the requests and
+ * replies of all of them.
+ */
+export type GuardHook = (request: object, reply: object, done: HookHandlerDoneFunction) => void | Promise<unknown>
 
 /**
  * The registries of each app, by its HTTP server. All scopes of an app share that server, however deep the plugin was
@@ -109,7 +115,8 @@ export class ResourceRegistry {
       throw new errors.InvalidOptions(`guard() knows no operation '${operation}'${suggestion(operation, operations)}`)
     }
     const served = this.#servedAs(resource)
-    return guardHooks(served.resource, operation, { ...served, allowedOrigins: this.#options.allowedOrigins })
+    const { allowedOrigins } = this.#options
+    return guardHooks(served.resource, operation, { ...served, allowedOrigins }) as GuardHook[]
   }
 
   /**

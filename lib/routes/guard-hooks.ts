@@ -1,5 +1,5 @@
 import type {
-  FastifyReply, FastifyRequest, HookHandlerDoneFunction, preHandlerAsyncHookHandler, preHandlerHookHandler
+  FastifyReply, FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler
 } from 'fastify'
 import { browserGuard, kUser, policyHooks, userOf } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
@@ -18,12 +18,6 @@ interface GuardSetting {
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /**
- * A preHandler hook that fits apps with any server, logger and type provider. Fastify has no type for the requests and
- * replies of all of them.
- */
-export type GuardHook = (request: object, reply: object, done: HookHandlerDoneFunction) => void | Promise<unknown>
-
-/**
  * Returns the preHandler hooks that protect a route of the host like an operation of a resource. They refuse requests
  * that a browser sends for a page of another origin (403), except GET and HEAD, and answer 401 and 403 as the policy
  * says. For an operation on one record, on a path with `:id`, they also answer 404 if the record does not exist or the
@@ -31,16 +25,15 @@ export type GuardHook = (request: object, reply: object, done: HookHandlerDoneFu
  */
 export function guardHooks (
   resource: Resource, operation: Operation, { authenticate, allowedOrigins }: GuardSetting
-): GuardHook[] {
+): Array<preHandlerHookHandler | preHandlerAsyncHookHandler> {
   const policy = policyHooks(resource, authenticate, operation) as readonly Hook[]
-  const hooks = [
+  return [
     ...isPrivate(resource, operation) ? [noStore] : [],
     refuseForeign(allowedOrigins),
     forgetUser,
     ...[...policy, ...recordHooks(resource, operation)].map(passingOn),
     rememberUser
   ]
-  return hooks as GuardHook[]
 }
 
 const noStore: preHandlerHookHandler = (_request, reply, done) => {

@@ -1,7 +1,9 @@
 // @once: about other plugins of Fastify
 
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyContextConfig, FastifyInstance, LightMyRequestResponse, RouteOptions } from 'fastify'
+import type {
+  FastifyContextConfig, FastifyInstance, FastifyRequest, LightMyRequestResponse, RouteOptions
+} from 'fastify'
 import { test, type Test } from 'tap'
 import { userAuth, userOf, type ResourceOptions } from '../../lib/index.js'
 import { basic, buildApp, Message, Note, User, type BuildOptions } from '../support/site.js'
@@ -166,7 +168,7 @@ test('D-92: what a hook throws that has no status of an error is a 500 that tell
 })
 
 test('@fastify/rate-limit: keyed by the user of the policy, nobody uses up the limit of another', async (t) => {
-  const keyGenerator = (request: Parameters<typeof userOf>[0]) => String(userOf(request)?.id ?? request.ip)
+  const keyGenerator = (request: FastifyRequest) => String(userOf(request)?.id ?? request.ip)
   const app = await buildHost(t, { rateLimit: { max: 2, hook: 'preHandler', keyGenerator } }, async (app) => {
     await app.register(rateLimit, { global: false })
   })

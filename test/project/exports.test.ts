@@ -31,13 +31,12 @@ const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'ClosedPolicy', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf',
     'DatetimeOptions', 'DecimalOptions', 'DiagnosticsMessages', 'Field', 'FieldFault', 'FieldOptions',
-    'FindHostUser', 'FinishedWrite', 'Flat', 'ForeignKeyField', 'ForeignKeyOptions', 'GroupCommitMessage', 'Health',
-    'HostAuthOptions',
-    'Identity', 'Json', 'KeyOptions', 'Limits', 'LoginMessage', 'Model', 'NodeMessage', 'Operation',
-    'PasswordOptions', 'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'QueueMessage', 'RangeOptions',
-    'RecordOf', 'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'RetryMessage', 'ScopeOf',
-    'SecurityScheme', 'StatementLabel', 'StatementMessage', 'StatementOperation', 'TextOptions', 'UpdateOf',
-    'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
+    'FindHostUser', 'FinishedWrite', 'Flat', 'ForeignKeyField', 'ForeignKeyOptions', 'GroupCommitMessage', 'GuardHook',
+    'Health', 'HostAuthOptions', 'Identity', 'Json', 'KeyOptions', 'Limits', 'LoginMessage', 'Model', 'NodeMessage',
+    'Operation', 'PasswordOptions', 'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'QueueMessage',
+    'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'RetryMessage',
+    'ScopeOf', 'SecurityScheme', 'StatementLabel', 'StatementMessage', 'StatementOperation', 'TextOptions',
+    'UpdateOf', 'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
   ],
   'lib/client.ts': [
     'ByModel', 'CallOptions', 'Client', 'ClientOptions', 'ConditionalOptions', 'Described', 'ErrorCode', 'Fetch',

@@ -65,6 +65,7 @@ test('a hook may be a function of its own: for one resource, for any model, or f
   const session = hostAuth(() => ({ id: 'x', tenant: 7 }), { protect: 'all' })
   const one = ({ record, stored, user }: FinishedWrite<typeof Post, typeof session>): void => {
     const { title, id } = { ...stored, ...record }
+    t.same([title, id], [record.title, record.id] satisfies [typeof title, typeof id])
     same<[typeof title, typeof id, typeof record.user_id], [string, number, number]>()
     if (user !== null) same<typeof user.tenant, number>()
     // @ts-expect-error hooks get no hash

@@ -48,7 +48,7 @@ function askAbout ({ identity }: MadeUpUser, policy: AnyPolicy, operation: Opera
   }
 }
 
-/** Returns a user that tells each look at it, with the name of the property; without one if it is a look at all names. */
+/** Returns a user that tells which of its properties is looked at, or no name if all names are looked at. */
 function watched (user: Identity, tell: (name?: PropertyKey) => void): Identity {
   return new Proxy(user, {
     get: (target, name) => {
