@@ -61,6 +61,17 @@ export interface ReferenceRow {
   readonly onDelete: string
 }
 
+/** A check of one column that createTables() may have written, or a statement that may hold several of them. */
+export interface CheckRow {
+  readonly table: string
+  /** Name of the column. Null if `text` is the statement that creates the table, as in SQLite. */
+  readonly column: string | null
+  /** Name of the constraint; null if it cannot be dropped by a name. */
+  readonly name: string | null
+  /** The condition as the engine prints it, or the statement. */
+  readonly text: string
+}
+
 /**
  * Kind and options of the field that a column becomes. `loss` says in words what the field does not keep of the column,
  * or why its kind is not that of the column's type; absent if neither applies.
@@ -94,6 +105,8 @@ export interface Catalog {
   readonly columns: RawBuilder<ColumnRow>
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
+  /** Query for the checks of columns, in tables that createTables() seems to have made. */
+  readonly checks: RawBuilder<CheckRow>
   /**
    * Query for the schemas that the database user may use, except those of the engine itself. Absent if the engine has
    * no schemas.

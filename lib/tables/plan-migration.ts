@@ -5,6 +5,7 @@ import type { Storage } from '../engines/storage.js'
 import { isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
+import { changedChecks } from './changed-checks.js'
 import { compareField, isView, nameField, inheritanceFaults } from './compare-tables.js'
 import { readTables, type DatabaseTables } from './read-tables.js'
 import { findUnfillable, unfillableLines } from './creatable.js'
@@ -42,8 +43,7 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
   const storages = referringStorages(tables, models, dialect)
   const { created, changes } = await findMissing(engine, tables, models)
   await requireAddable(engine, tables, { created, changes })
-  const { rows: references } = await dialect.catalog.references.execute(engine.db)
-  const { rows: detached } = await dialect.catalog.tablesWithoutForeignKeys?.execute(engine.db) ?? { rows: [] }
+  const rules = await readRules(engine, tables)
   return {
     storages,
     tables: planTables(created, dialect),
@@ -51,11 +51,20 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
     differences: [
       ...existing.flatMap((model) => inheritanceFaults(tables, model)),
       ...existing.flatMap((model) => differencesOf(model, tables, { ...dialect, storages })),
-      ...missingReferences(existing, { tables, dialect, references, detached }),
+      ...missingReferences(existing, rules),
+      ...changedChecks(existing, rules),
       ...unfillableLines(await findUnfillable(engine.db, tables, existing), dialect).map((line) =>
         `${line}: declare it in the model, or give it a default in the table`)
     ]
   }
+}
+
+/** Reads the foreign keys and the checks of a database. */
+async function readRules ({ db, dialect, dialect: { catalog } }: Engine, tables: DatabaseTables) {
+  const { rows: references } = await catalog.references.execute(db)
+  const { rows: detached } = await catalog.tablesWithoutForeignKeys?.execute(db) ?? { rows: [] }
+  const { rows: checks } = await catalog.checks.execute(db)
+  return { db, dialect, tables, references, detached, checks }
 }
 
 async function requireAddable (

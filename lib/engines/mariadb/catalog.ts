@@ -80,6 +80,12 @@ export const mariadbCatalog: Catalog = {
       and r.constraint_name = k.constraint_name
     where k.table_schema = database() and k.referenced_table_name is not null
     order by k.table_name, k.constraint_name, k.ordinal_position`,
+  // createTables() makes tables in this collation, which others seldom choose.
+  checks: sql`
+    select k.table_name as \`table\`, k.constraint_name as \`column\`, null as name, k.check_clause as text
+    from information_schema.check_constraints k
+    join information_schema.tables t on t.table_schema = k.constraint_schema and t.table_name = k.table_name
+    where k.constraint_schema = database() and k.level = 'Column' and t.table_collation = 'utf8mb4_nopad_bin'`,
   indexed: sql`
     select table_name as \`table\`, column_name as \`column\`
     from information_schema.statistics where table_schema = database() and seq_in_index = 1`,

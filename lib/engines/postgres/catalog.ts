@@ -122,6 +122,17 @@ export const postgresCatalog: Catalog = {
     join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
     join pg_attribute b on b.attrelid = f.oid and b.attnum = k.target
     where ${visible} and not ${isForPartition} order by c.relname, r.conname, k.position`,
+  // Django, too, names its checks like this. createTables() makes texts in the collation "C", or an index of its own.
+  checks: sql`
+    select c.relname as "table", a.attname as "column", k.conname as name, pg_get_expr(k.conbin, c.oid) as text
+    from pg_class c
+    join pg_constraint k on k.conrelid = c.oid and k.contype = 'c' and cardinality(k.conkey) = 1
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
+    where ${visible} and k.conname ~ '_check[0-9]*$' and (
+      exists (select 1 from pg_attribute o
+        where o.attrelid = c.oid and o.attnum > 0 and not o.attisdropped and o.attcollation = '"C"'::regcollation)
+      or exists (select 1 from pg_index i join pg_class n on n.oid = i.indexrelid
+        where i.indrelid = c.oid and starts_with(n.relname, c.relname || '__')))`,
   indexed: sql`
     select c.relname as "table", a.attname as "column"
     from pg_class c

@@ -42,6 +42,8 @@ export const sqliteCatalog: Catalog = {
       r."to" as "targetColumn", r.on_delete as "onDelete"
     from pragma_table_list l join pragma_foreign_key_list(l.name) r
     where l.schema = 'main' and l.type = 'table' order by l.name, r.id, r.seq`,
+  checks: sql`
+    select name as "table", null as "column", null as name, sql as text from sqlite_schema where type = 'table'`,
   tablesChangedLater: sql`select tbl_name as "table" from sqlite_schema where type = 'trigger'`,
   indexed: sql`
     select l.name as "table", c.name as "column"

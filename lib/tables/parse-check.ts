@@ -1,0 +1,82 @@
+import type { Dialect } from '../engines/dialect.js'
+
+/** A check of a column, in a form that is the same on all engines. */
+export interface ParsedCheck {
+  /** Name of the column as it is written, possibly in quotes. */
+  readonly name: string
+  readonly conditions: string
+}
+
+const operator = /^(?:[<>]=|=|in)$/i
+const lengthFunction = /^(?:char_)?length$/i
+const literal = /^'|^-?\d/
+/** Casts that PostgreSQL adds, brackets, and words around a list of values. */
+const ignored = /^(?:::[\w ]+|[()[\],]|any|array)$/i
+
+/** Returns a pattern that matches the quoted texts, casts, numbers, names and other symbols of SQL, one by one. */
+function wordsOf ({ quoted }: Dialect): RegExp {
+  const casts = '::(?:text|integer|bigint|numeric|double precision)\\b'
+  return new RegExp(`${quoted.source}|${casts}|-?\\d[\\d.]*(?:e[+-]?\\d+)?|\\w+|[<>=!]+|\\S`, 'gi')
+}
+
+/**
+ * Parses a condition such as createTables() writes for a column, also as the engine prints it later: bounds, lengths
+ * and choices. Returns undefined for any other condition, because somebody else wrote it.
+ */
+export function parseCheck (condition: string, dialect: Dialect): ParsedCheck | undefined {
+  const terms: string[][] = [[]]
+  for (const word of condition.match(wordsOf(dialect)) ?? []) {
+    if (/^and$/i.test(word)) terms.push([])
+    else if (!ignored.test(word)) terms.at(-1)?.push(word)
+  }
+  const parsed = terms.map(parseTerm)
+  const [name, ...others] = new Set(parsed.map((term) => term?.name))
+  if (name === undefined || others.length > 0) return undefined
+  return { name, conditions: parsed.map((term) => term?.conditions).sort().join(' and ') }
+}
+
+function parseTerm (words: readonly string[]): ParsedCheck | undefined {
+  const [first = '', second = ''] = words
+  // A column may have the name of the function.
+  const isLength = lengthFunction.test(first) && !operator.test(second)
+  const [name = '', comparison = '', ...values] = isLength ? words.slice(1) : words
+  if (!operator.test(comparison) || values.length === 0 || !values.every((value) => literal.test(value))) {
+    return undefined
+  }
+  const isRange = comparison.length === 2 && comparison.endsWith('=')
+  const compared = values.map(isRange ? numberOf : labelOf).sort()
+  return { name, conditions: JSON.stringify([isLength, isRange ? comparison : 'in', compared]) }
+}
+
+function numberOf (value: string): string {
+  return String(Number(labelOf(value)))
+}
+
+/**
+ * Returns a value without the characters that engines escape differently. MariaDB tells four question marks for a
+ * character of four bytes.
+ */
+function labelOf (value: string): string {
+  return value.replace(/\\[nrZ0]|[\\'\p{Cc}]/gu, '').replace(/[\u{10000}-\u{10ffff}]/gu, '????')
+}
+
+/** Returns the conditions of the checks without a name that Kysely has written in a statement that creates a table. */
+export function checksIn (statement: string, dialect: Dialect): readonly string[] {
+  const words = [...statement.matchAll(wordsOf(dialect))]
+  return words.flatMap(([word], at) => {
+    const { index: start = 0 } = words[at + 1] ?? {}
+    return word === 'check' && words[at - 2]?.[0] !== 'constraint'
+      ? [statement.slice(start + 1, words[closingOf(words, at + 1)]?.index)]
+      : []
+  })
+}
+
+/** Returns the position of the parenthesis that closes the one at `start`. */
+function closingOf (words: ReadonlyArray<readonly string[]>, start: number): number {
+  let depth = 0
+  return words.findIndex(([word], at) => {
+    if (at >= start && word === '(') depth++
+    if (at >= start && word === ')') depth--
+    return at >= start && depth === 0
+  })
+}
