@@ -72,6 +72,26 @@ export interface CheckRow {
   readonly text: string
 }
 
+/** A name that an index has. `table` is null if no other index, of whatever table, can have this name. */
+export interface NamedRow {
+  readonly table: string | null
+  readonly name: string
+}
+
+/** A column, or an expression, by which a table is partitioned, so that each unique index must have it. */
+export interface PartitionRow {
+  readonly table: string
+  readonly column: string
+}
+
+/** A table that does not take every column, and the reason in words. */
+export interface UnalterableRow {
+  readonly table: string
+  readonly why: string
+  /** Types of the columns that it takes, with blanks between them; null if it takes no column and no unique index. */
+  readonly types: string | null
+}
+
 /**
  * Kind and options of the field that a column becomes. `loss` says in words what the field does not keep of the column,
  * or why its kind is not that of the column's type; absent if neither applies.
@@ -128,6 +148,12 @@ export interface Catalog {
    * another one serves the foreign key. Absent if the engine makes none.
    */
   readonly replaceable?: RawBuilder<Omit<KeyRow, 'primary'>>
+  /** Query for the names that no new index can have. */
+  readonly indexNames: RawBuilder<NamedRow>
+  /** Query for the columns that each unique index of a partitioned table must have. */
+  readonly partitionColumns: RawBuilder<PartitionRow>
+  /** Query for the tables that do not take every column. */
+  readonly unalterable: RawBuilder<UnalterableRow>
   /**
    * Query for the tables whose new rows a trigger or a rule may complete or redirect before they are written. Absent
    * for SQLite, where no trigger can do so.

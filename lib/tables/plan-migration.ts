@@ -15,6 +15,7 @@ import { findUnreferable, referencesOf, referringStorages } from './foreign-keys
 import { missingReferences } from './missing-references.js'
 import { findObstacles } from './obstacles.js'
 import { planTables, type TablePlan } from './plan-tables.js'
+import { readTableFacts, tableObstacles } from './table-obstacles.js'
 import { typeOf } from './table.js'
 
 /** Tables and parts of tables that a migration adds for models, and differences that it does not change. */
@@ -74,8 +75,11 @@ async function requireAddable (
     ...created.flatMap((model) => referencesOf(model)),
     ...changes.flatMap(({ model, columns }) => referencesOf(model, columns))
   ]
+  const facts = await readTableFacts(engine, tables)
+  const existing = changes.filter(({ model }) => tables.of(model) !== undefined)
   const obstacles = [
-    ...await findObstacles(engine, changes.filter(({ model }) => tables.of(model) !== undefined)),
+    ...existing.flatMap((change) => tableObstacles(change, facts)),
+    ...await findObstacles(engine, existing),
     ...await findUnreferable(engine, tables, references)
   ]
   if (obstacles.length > 0) throw new errors.TableMismatch(`No migration can be written:\n- ${obstacles.join('\n- ')}`)

@@ -89,6 +89,17 @@ export const mariadbCatalog: Catalog = {
   indexed: sql`
     select table_name as \`table\`, column_name as \`column\`
     from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
+  indexNames: sql`
+    select table_name as \`table\`, index_name as name
+    from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
+  // MariaDB demands the same of partitioned tables as PostgreSQL, but tells their columns as an expression only.
+  partitionColumns: sql`select table_name as \`table\`, '' as \`column\` from information_schema.tables where 1 = 0`,
+  unalterable: sql`
+    select table_name as \`table\`, null as types,
+      'has system versioning: set global system_versioning_alter_history = keep, or add them yourself' as why
+    from information_schema.tables
+    where table_schema = database() and table_type = 'SYSTEM VERSIONED'
+      and @@system_versioning_alter_history <> 'KEEP'`,
   // Nothing tells which indexes MariaDB made, so these are all that begin with the first column of a foreign key.
   replaceable: sql`
     select s.table_name as \`table\`, s.index_name as \`key\`, s.column_name as \`column\`

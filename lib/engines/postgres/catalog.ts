@@ -139,6 +139,17 @@ export const postgresCatalog: Catalog = {
     join pg_index i on i.indrelid = c.oid and i.indisvalid and i.indpred is null
     join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
     where ${visible}`,
+  indexNames: sql`
+    select null as "table", c.relname as name from pg_class c
+    where pg_table_is_visible(c.oid) and c.relnamespace <> 'pg_catalog'::regnamespace`,
+  partitionColumns: sql`
+    select c.relname as "table", coalesce(a.attname, pg_get_partkeydef(c.oid)) as "column"
+    from pg_class c
+    join pg_partitioned_table p on p.partrelid = c.oid
+    cross join unnest(p.partattrs::int2[]) with ordinality k (number, position)
+    left join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
+    where ${visible} order by c.relname, k.position`,
+  unalterable: sql`select relname as "table", '' as why, null as types from pg_class where false`,
   schemas: sql`select n.nspname as name from pg_namespace n where ${usable} order by n.nspname`,
   elsewhere: sql`
     select n.nspname as schema, c.relname as "table"

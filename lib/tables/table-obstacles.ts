@@ -1,0 +1,79 @@
+import type { NamedRow, PartitionRow, UnalterableRow } from '../engines/catalog.js'
+import type { Handle } from '../database/engine.js'
+import type { Dialect } from '../engines/dialect.js'
+import { storageOf, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { nameField } from './compare-tables.js'
+import { namesOf, type TableChange } from './existing-parts.js'
+import type { DatabaseTables } from './read-tables.js'
+import { typeOf, uniqueNameOf } from './table.js'
+
+/** Facts about the tables of a database that keep something from being added to them. */
+export interface TableFacts {
+  readonly tables: DatabaseTables
+  readonly dialect: Dialect
+  readonly named: readonly NamedRow[]
+  readonly partitions: readonly PartitionRow[]
+  readonly unalterable: readonly UnalterableRow[]
+}
+
+/** Reads the facts for {@link tableObstacles}. */
+export async function readTableFacts (
+  { db, dialect }: Pick<Handle, 'db' | 'dialect'>, tables: DatabaseTables
+): Promise<TableFacts> {
+  const { indexNames, partitionColumns, unalterable } = dialect.catalog
+  return {
+    tables,
+    dialect,
+    named: (await indexNames.execute(db)).rows,
+    partitions: (await partitionColumns.execute(db)).rows,
+    unalterable: (await unalterable.execute(db)).rows
+  }
+}
+
+/** Returns why the table itself keeps parts of a change from being added, as sentences with the remedies. */
+export function tableObstacles (change: TableChange, facts: TableFacts): readonly string[] {
+  return [...alterObstacles(change, facts), ...partitionObstacles(change, facts), ...nameObstacles(change, facts)]
+}
+
+function alterObstacles ({ model, columns, unique }: TableChange, facts: TableFacts): readonly string[] {
+  const { tables, dialect } = facts
+  const row = facts.unalterable.find((found) => tables.nameOf(found) === tables.nameOf(model))
+  if (row === undefined || columns.length + unique.length === 0) return []
+  if (row.types === null) {
+    return [`model '${model.name}' needs more columns or unique indexes, but table '${model.table}' ${row.why}`]
+  }
+  const types = row.types.split(' ')
+  const isRefused = (column: Column): boolean => !types.includes(typeOf(column, model, dialect))
+  return columns.filter(isRefused).map((column) => {
+    const fitting = types.find((type) => storageOf(column, dialect).holds(type))
+    return `${nameField(model, column)} would be of the type ${typeOf(column, model, dialect)}, but table ` +
+      `'${model.table}' ${row.why}: add it as ${fitting} by a statement of your own`
+  })
+}
+
+function partitionObstacles ({ model, unique }: TableChange, facts: TableFacts): readonly string[] {
+  const { tables, dialect: { foldName } } = facts
+  const parts = facts.partitions.filter((row) => tables.nameOf(row) === tables.nameOf(model))
+  const lacks = (group: readonly Column[]): boolean =>
+    parts.some(({ column }) => !namesOf(group).some((name) => foldName(name) === foldName(column)))
+  return unique.filter(lacks).map((group) => {
+    const fields = group.map(({ field }) => `'${field}'`).join(' and ')
+    return `model '${model.name}' has unique ${fields}, but table '${model.table}' is partitioned by ` +
+      `${parts.map(({ column }) => column).join(', ')}, which must be among them: ` +
+      "add the fields to 'unique', or do not declare it unique"
+  })
+}
+
+function nameObstacles ({ model, unique, indexes }: TableChange, facts: TableFacts): readonly string[] {
+  const uniqueNames = unique.map((group) => uniqueNameOf(model.table, namesOf(group)))
+  const names = [...uniqueNames, ...indexes.map(({ name }) => name)]
+  return names.filter((name) => isTaken(name, model, facts)).map((name) =>
+    `model '${model.name}' needs index '${name}' of table '${model.table}', but another one has this name: rename or ` +
+    'drop that one by a statement of your own')
+}
+
+function isTaken (name: string, model: Model, { tables, dialect: { foldName }, named }: TableFacts): boolean {
+  return named.some((row) => foldName(row.name) === foldName(name) &&
+    (row.table === null || tables.nameOf({ table: row.table }) === tables.nameOf(model)))
+}
