@@ -1,5 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type Compilable, type RawBuilder } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
+import type { WrittenColumn } from '../engines/storage.js'
 import { acceptDefault, encode, isForeignKey, isNow, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Reference } from './plan-tables.js'
@@ -35,6 +36,19 @@ export async function addColumn (db: SchemaTarget, { model, column }: AddedColum
     const constrained = constrain(builder, column, lastingDefault(column, dialect))
     return altersByColumn === true && isForeignKey(column) ? refer(constrained, column) : constrained
   }).execute()
+}
+
+/**
+ * Returns the statement that declares an existing column of MariaDB again, with the default and the checks that
+ * createTables() writes, because the check of a column has no name by which it could be dropped.
+ */
+export function modifyColumn (
+  db: SchemaTarget, { model, column, existing }: AddedColumn & { readonly existing: WrittenColumn }, dialect: Dialect
+): Compilable {
+  const { written, collation } = existing
+  const type = typeof collation === 'string' ? `${written} collate ${collation}` : written
+  return db.schema.alterTable(model.table)
+    .modifyColumn(column.name, sql.raw(type), (builder) => constrain(builder, column, dialect))
 }
 
 function refer (builder: Parameters<typeof constrain>[0], column: Reference['column']): typeof builder {

@@ -4,11 +4,11 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { modifyColumn } from './alter-table.js'
 import { checksOf } from './column-checks.js'
 import { isView, nameField } from './compare-tables.js'
 import { checksIn, parseCheck } from './parse-check.js'
-import type { DatabaseTables, TableColumn } from './read-tables.js'
-import { constrain } from './table.js'
+import type { DatabaseTables } from './read-tables.js'
 
 /** Facts about the database that tell which checks it has. */
 interface Existing {
@@ -93,23 +93,17 @@ function remedyOf ({ model, column }: ModelColumn, { name }: CheckRow, existing:
       "change' in docs/migrations.md"
   }
   const statement = name === null
-    ? modifyColumn({ model, column }, found, existing)
-    : replaceConstraint(model, name, writeCheck(column, existing)).compile(db).sql
+    ? modifyColumn(db, { model, column, existing: found.written }, dialect).compile().sql
+    : replaceConstraint(model, name, checksOf(column, dialect)).compile(db).sql
   return `change the model, or run: ${statement}`
 }
 
-/** Returns the statement that puts a check in place of a constraint, or only drops it if `check` is empty. */
-function replaceConstraint ({ table }: Model, name: string, check: string): RawBuilder<unknown> {
-  const added = check === '' ? sql`` : sql`, add constraint ${sql.ref(name)} check (${sql.raw(check)})`
+/** Returns the statement that puts checks in place of a constraint, or only drops it if there are none. */
+function replaceConstraint (
+  { table }: Model, name: string, checks: ReturnType<typeof checksOf>
+): RawBuilder<unknown> {
+  const added = checks.length === 0
+    ? sql``
+    : sql`, add constraint ${sql.ref(name)} check (${sql.join(checks, sql` and `)})`
   return sql`alter table ${sql.table(table)} drop constraint ${sql.ref(name)}${added}`
-}
-
-/** Returns the statement that declares a column of MariaDB again: the checks of columns have no names to drop. */
-function modifyColumn (
-  { model: { table }, column }: ModelColumn, { written: { written, collation } }: TableColumn, existing: Existing
-): string {
-  const type = typeof collation === 'string' ? `${written} collate ${collation}` : written
-  return existing.db.schema.alterTable(table)
-    .modifyColumn(column.name, sql.raw(type), (builder) => constrain(builder, column, existing.dialect))
-    .compile().sql
 }

@@ -1,5 +1,3 @@
-// @servers: each engine refuses other changes of tables
-
 import { sql } from 'kysely'
 import { test } from 'tap'
 import {
