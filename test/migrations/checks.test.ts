@@ -84,7 +84,7 @@ async function differencesOf (t: Test, model: Model): Promise<readonly string[]>
   return differences
 }
 
-test('D-278: a limit or a choice that was changed is a difference, with a remedy', async (t) => {
+test('D-268: a limit or a choice that was changed is a difference, with a remedy', async (t) => {
   for (const [name, model] of changed) {
     const differences = await differencesOf(t, model)
     t.equal(differences.length, 1, name)
@@ -92,7 +92,7 @@ test('D-278: a limit or a choice that was changed is a difference, with a remedy
   }
 })
 
-test('D-278: the migration of the documentation makes a table of SQLite anew', async (t) => {
+test('D-268: the migration of the documentation makes a table of SQLite anew', async (t) => {
   if (engine !== 'sqlite') return
   const db = await openDatabase(t)
   await createTables(db, [defineModel('Note', { title: text({ maxLength: 80 }) })])
@@ -104,7 +104,7 @@ test('D-278: the migration of the documentation makes a table of SQLite anew', a
   t.strictSame(await db.selectFrom('note').selectAll().execute(), [{ id: 1, title: 'one' }])
 })
 
-test('D-278: checks that others wrote are no differences', async (t) => {
+test('D-268: checks that others wrote are no differences', async (t) => {
   const db = await openDatabase(t)
   for (const statement of [
     `create table own (id ${generated}, age integer not null CHECK (age >= 0), ` +
@@ -145,7 +145,7 @@ const compilers = {
   })
 }
 
-test('D-278: the remedy is a statement on servers, for checks as they print them', async (t) => {
+test('D-268: the remedy is a statement on servers, for checks as they print them', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [Note])
   const read = await readTables(db)
@@ -191,7 +191,7 @@ test('D-278: the remedy is a statement on servers, for checks as they print them
   ])
 })
 
-test('D-278: of models that share a table, one has made the check', async (t) => {
+test('D-268: of models that share a table, one has made the check', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [Note])
   const Short = defineModel('Short', { ...limits, title: text({ maxLength: 9 }) }, { table: 'note' })
@@ -199,7 +199,7 @@ test('D-278: of models that share a table, one has made the check', async (t) =>
   t.equal((await writeMigration(db, [Short])).differences.length, 1)
 })
 
-test('D-278: no check of a table that createTables() made from the model differs', async (t) => {
+test('D-268: no check of a table that createTables() made from the model differs', async (t) => {
   const db = await openDatabase(t)
   const Same = defineModel('Same', fields)
   const Pair = defineModel('Pair', {

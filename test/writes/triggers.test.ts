@@ -98,7 +98,7 @@ test('D-261: what a trigger of SQLite refuses by raise(fail) is undone', {
 const softDelete = "update doc set slug = 'gone' where id = old.id and title <> 'kept'; " +
   'update doc set revision = revision + 1 where id = 1'
 
-test('D-274: a delete that a trigger replaces by an update is a delete, unless the record is as it was', {
+test('D-266: a delete that a trigger replaces by an update is a delete, unless the record is as it was', {
   skip: engine === 'mariadb' && 'no trigger of MariaDB discards a delete'
 }, async (t) => {
   const seen: unknown[] = []
@@ -147,7 +147,7 @@ test('D-274: a delete that a trigger replaces by an update is a delete, unless t
   for (const path of paths) t.match((await remove(`/api/${path}/7/`)).json(), refused, `${path}: others changed it`)
 })
 
-test('D-274: so is a delete that a rule of PostgreSQL replaces', {
+test('D-266: so is a delete that a rule of PostgreSQL replaces', {
   skip: engine !== 'postgres' && 'about PostgreSQL'
 }, async (t) => {
   const { delete: remove, rowsOf } = await buildApp(t, {
@@ -163,7 +163,7 @@ test('D-274: so is a delete that a rule of PostgreSQL replaces', {
   t.match(await rowsOf('doc'), [{ slug: 'gone', revision: 1 }, { slug: null }])
 })
 
-test('D-275: an update that a trigger discards is answered with the record, if that has the values already', {
+test('D-267: an update that a trigger discards is answered with the record, if that has the values already', {
   skip: engine === 'mariadb' && 'no trigger of MariaDB discards an update'
 }, async (t) => {
   const seen: unknown[] = []

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { described, isSafe, type Catalog, type ColumnRow, type TypeTable } from '../catalog.js'
+import { postgresObstacles, visible } from './obstacles.js'
 
 const { integer, number, text } = described
 
@@ -8,13 +9,6 @@ const { integer, number, text } = described
  * characters.
  */
 const ofLength = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
-
-/**
- * Condition for tables and views `c` that are found by their names without a schema, except those of PostgreSQL itself:
- * https://www.postgresql.org/docs/15/catalogs.html.
- */
-const visible = sql`c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
-  and c.relnamespace <> 'information_schema'::regnamespace and c.relnamespace <> 'pg_catalog'::regnamespace`
 
 /**
  * Condition for tables `c` from which others inherit, except by partitions: a key of the table is not enforced over
@@ -122,34 +116,13 @@ export const postgresCatalog: Catalog = {
     join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
     join pg_attribute b on b.attrelid = f.oid and b.attnum = k.target
     where ${visible} and not ${isForPartition} order by c.relname, r.conname, k.position`,
-  // Django, too, names its checks like this. createTables() makes texts in the collation "C", or an index of its own.
-  checks: sql`
-    select c.relname as "table", a.attname as "column", k.conname as name, pg_get_expr(k.conbin, c.oid) as text
-    from pg_class c
-    join pg_constraint k on k.conrelid = c.oid and k.contype = 'c' and cardinality(k.conkey) = 1
-    join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
-    where ${visible} and k.conname ~ '_check[0-9]*$' and (
-      exists (select 1 from pg_attribute o
-        where o.attrelid = c.oid and o.attnum > 0 and not o.attisdropped and o.attcollation = '"C"'::regcollation)
-      or exists (select 1 from pg_index i join pg_class n on n.oid = i.indexrelid
-        where i.indrelid = c.oid and starts_with(n.relname, c.relname || '__')))`,
+  ...postgresObstacles,
   indexed: sql`
     select c.relname as "table", a.attname as "column"
     from pg_class c
     join pg_index i on i.indrelid = c.oid and i.indisvalid and i.indpred is null
     join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
     where ${visible}`,
-  indexNames: sql`
-    select null as "table", c.relname as name from pg_class c
-    where pg_table_is_visible(c.oid) and c.relnamespace <> 'pg_catalog'::regnamespace`,
-  partitionColumns: sql`
-    select c.relname as "table", coalesce(a.attname, pg_get_partkeydef(c.oid)) as "column"
-    from pg_class c
-    join pg_partitioned_table p on p.partrelid = c.oid
-    cross join unnest(p.partattrs::int2[]) with ordinality k (number, position)
-    left join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
-    where ${visible} order by c.relname, k.position`,
-  unalterable: sql`select relname as "table", '' as why, null as types from pg_class where false`,
   schemas: sql`select n.nspname as name from pg_namespace n where ${usable} order by n.nspname`,
   elsewhere: sql`
     select n.nspname as schema, c.relname as "table"
