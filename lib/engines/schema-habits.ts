@@ -46,9 +46,9 @@ export interface SchemaHabits {
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
   /**
    * Query for the columns whose values the engine generates or computes, but of which Kysely does not report that. It
-   * may return other columns, too. Absent if Kysely reports all such columns.
+   * may return other columns, too.
    */
-  readonly madeColumns?: RawBuilder<ColumnRow>
+  readonly madeColumns: RawBuilder<ColumnRow>
   /** True if a primary key may be null where its column is not declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
   /** Query for the columns of all tables with their declared types, because the storage of some depends on these. */

@@ -92,14 +92,9 @@ export function givenValues (owner: Column | undefined, id: RecordKey | null, fi
 
 /** Returns, for the log, why no record can belong to a user with the given id, with the remedy but without the id. */
 export function whyNoOwner (owner: Column, id: RecordKey | null): string {
-  const [given, wanted] = [typeof id, typeOfKey(owner)]
-  const remedy = given === wanted ? '' : `: it is a ${given}, and must be a ${wanted}`
-  return `The policy gives a user whose id is no key of what '${owner.field}' refers to${remedy}`
-}
-
-/** Returns the type of the values of a foreign key in JSON. */
-function typeOfKey (owner: Column): 'number' | 'string' {
-  return valueKindOf(owner).storage === 'key' ? 'number' : 'string'
+  const [given, wanted] = [typeof id, valueKindOf(owner).storage === 'key' ? 'number' : 'string']
+  return `The policy gives a user whose id is no key of what '${owner.field}' refers to: ` +
+    `the id is a ${given}, and keys are of the type ${wanted}`
 }
 
 /**
@@ -108,9 +103,10 @@ function typeOfKey (owner: Column): 'number' | 'string' {
  * another system.
  */
 export function acceptId (owner: Column, id: RecordKey | null): RecordKey | undefined {
-  const [given, wanted] = [typeof id, typeOfKey(owner)]
+  const { accept, storage } = valueKindOf(owner)
+  const [given, wanted] = [typeof id, storage === 'key' ? 'number' : 'string']
   if (given !== wanted) return undefined
-  const accepted = valueKindOf(owner).accept(id, owner.options)
+  const accepted = accept(id, owner.options)
   return isRecordKey(accepted) ? accepted : undefined
 }
 

@@ -40,9 +40,10 @@ function warnOfIneffective (
  * none of its records to users whom its policy does not know.
  */
 function warnOfUnsettable (
-  log: FastifyBaseLogger, { name, creatable, protections, relatedScopes }: Resource
+  log: FastifyBaseLogger, { name, creatable, protections, relatedScopes, scopeRule }: Resource
 ): void {
-  if (protections.create === 'closed' && protections.update === 'closed') return
+  // A scope may set the foreign key itself.
+  if (scopeRule !== undefined || (protections.create === 'closed' && protections.update === 'closed')) return
   for (const { field, target } of [...creatable].filter(isForeignKey)) {
     const { name: related } = target()
     const scope = relatedScopes.get(target())

@@ -30,10 +30,13 @@ const syncWait = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
  * `sort_buffer_size`.
  */
 const maxSortLength = 8192
+/** Bytes that sort keys need at least, so that an ordering by a dozen texts does not fail. It is MariaDB's default. */
+const minSortBuffer = 2 ** 21
 
 /** Returns the statement that sets up a connection to a node before its first use. */
 export function sessionSettings (node: Situation | undefined, statementTimeout: number): string {
-  const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00', max_sort_length = ${maxSortLength}`
+  const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00', max_sort_length = ${maxSortLength}, ` +
+    `sort_buffer_size = greatest(@@sort_buffer_size, ${minSortBuffer})`
   const maxTime = statementTimeout === 0 ? '' : `, max_statement_time = ${statementTimeout / 1000}`
   return `${mode}${maxTime}${node?.shares === 1 ? syncWait : ''}`
 }

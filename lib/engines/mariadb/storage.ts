@@ -40,7 +40,7 @@ const maxSortedLength = 2047
 
 /** True if a column of this type may hold more than {@link maxSortedLength} characters. */
 function isLong (written: string): boolean {
-  const [, type, length] = /^(\w+)(?:\((\d+)\))?/.exec(written) ?? []
+  const [type, length] = written.split(/\W/)
   return ['text', 'mediumtext', 'longtext'].includes(String(type)) ||
     (type === 'varchar' && Number(length) > maxSortedLength)
 }
