@@ -150,10 +150,13 @@ export interface Catalog {
   readonly replaceable?: RawBuilder<Omit<KeyRow, 'primary'>>
   /** Query for the names that no new index can have. */
   readonly indexNames: RawBuilder<NamedRow>
-  /** Query for the columns that each unique index of a partitioned table must have. */
-  readonly partitionColumns: RawBuilder<PartitionRow>
-  /** Query for the tables that do not take every column. */
-  readonly unalterable: RawBuilder<UnalterableRow>
+  /**
+   * Query for the columns that each unique index of a partitioned table must have. Absent for SQLite, which has no such
+   * tables, and for MariaDB, which tells the columns only as an expression.
+   */
+  readonly partitionColumns?: RawBuilder<PartitionRow>
+  /** Query for the tables that do not take every column. Absent if every table does. */
+  readonly unalterable?: RawBuilder<UnalterableRow>
   /**
    * Query for the tables whose new rows a trigger or a rule may complete or redirect before they are written. Absent
    * for SQLite, where no trigger can do so.

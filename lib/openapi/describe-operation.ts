@@ -13,7 +13,7 @@ import { listParameters } from './list-parameters.js'
 import { operationTexts, remarksOf } from './operation-texts.js'
 import { shareRecord, titleOf } from './record-schema.js'
 import { responsesOf } from './responses.js'
-import { fixableBy } from './scope-fields.js'
+import { fixableBy } from '../policy/scope-fields.js'
 
 /** Description of an operation, in the form in which `@fastify/swagger` takes it from a route. */
 export type OperationDocumentation = Readonly<Record<string, unknown>>

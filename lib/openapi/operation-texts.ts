@@ -1,7 +1,7 @@
 import { writes, type Operation } from '../policy/operations.js'
 import type { Resource } from '../resource/resource.js'
 import type { Failure } from './failures.js'
-import { fixableBy } from './scope-fields.js'
+import { fixableBy } from '../policy/scope-fields.js'
 
 /** Documentation of an operation that is the same for all resources. */
 interface OperationText {

@@ -1,4 +1,5 @@
 import { v7 as makeUuid } from 'uuid'
+import type { StorageName } from '../engines/storage.js'
 import { errors, shownName, withDetails, type FieldFault } from '../errors.js'
 import { isMadeByApi, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -90,9 +91,12 @@ export function givenValues (owner: Column | undefined, id: RecordKey | null, fi
   return new Map(fixed).set(owner, value)
 }
 
+/** Types in JSON of keys that are no texts. */
+const keyTypes: Partial<Record<StorageName, 'number'>> = { key: 'number' }
+
 /** Returns, for the log, why no record can belong to a user with the given id, with the remedy but without the id. */
 export function whyNoOwner (owner: Column, id: RecordKey | null): string {
-  const [given, wanted] = [typeof id, valueKindOf(owner).storage === 'key' ? 'number' : 'string']
+  const [given, wanted] = [typeof id, keyTypes[valueKindOf(owner).storage] ?? 'string']
   return `The policy gives a user whose id is no key of what '${owner.field}' refers to: ` +
     `the id is a ${given}, and keys are of the type ${wanted}`
 }
@@ -104,7 +108,7 @@ export function whyNoOwner (owner: Column, id: RecordKey | null): string {
  */
 export function acceptId (owner: Column, id: RecordKey | null): RecordKey | undefined {
   const { accept, storage } = valueKindOf(owner)
-  const [given, wanted] = [typeof id, storage === 'key' ? 'number' : 'string']
+  const [given, wanted] = [typeof id, keyTypes[storage] ?? 'string']
   if (given !== wanted) return undefined
   const accepted = accept(id, owner.options)
   return isRecordKey(accepted) ? accepted : undefined

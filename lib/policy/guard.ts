@@ -6,6 +6,7 @@ import { knowsUsers } from './policies.js'
 import type { AnyPolicy, Authenticate, Identity, PolicyUser, SecurityScheme } from './policy.js'
 import type { Protections } from './protection.js'
 import { refuse } from './refusal.js'
+import { warnOnce } from './warn-once.js'
 
 /** Key under which a request keeps the user who sent it. */
 export const kUser = Symbol('rest-models.user')
@@ -60,16 +61,12 @@ export function policyHooks (
 
 function forbidden ({ log }: FastifyRequest, policy: AnyPolicy, verdict: unknown): Error {
   ignoreRejection(verdict)
-  if (typeof verdict !== 'boolean' && !indecisive.has(policy)) {
-    indecisive.add(policy)
-    log.warn("The function 'permits' of a policy must return true or false. It returned something else, such as a " +
-      'promise, which counts as false')
+  if (typeof verdict !== 'boolean') {
+    warnOnce(log, policy, "The function 'permits' of a policy must return true or false. It returned something else, " +
+      'such as a promise, which counts as false')
   }
   return new errors.Forbidden()
 }
-
-/** Policies whose `permits` has returned something that is no boolean, and for which a warning was logged already. */
-const indecisive = new WeakSet<AnyPolicy>()
 
 /**
  * True if a request carries credentials of a scheme, right or wrong. For `apiKey`, this looks at the header or cookie
@@ -98,17 +95,13 @@ async function findUser (
   return undefined
 }
 
-/** Functions of policies that have found a user without a usable id, and for which a warning was logged already. */
-const unusable = new WeakSet<Authenticate>()
-
 /**
  * Logs a warning, once for each policy, if the policy has found a user whose id is not usable. Such a user counts as
  * not logged in.
  */
 function warnOfUnusable (request: FastifyRequest, authenticate: Authenticate, user: unknown): void {
-  if (user === null || user === undefined || unusable.has(authenticate)) return
-  unusable.add(authenticate)
-  request.log.warn('A policy has found a user without a usable id, who counts as not logged in. ' +
+  if (user === null || user === undefined) return
+  warnOnce(request.log, authenticate, 'A policy has found a user without a usable id, who counts as not logged in. ' +
     `The id must be a safe integer, or a text of 1 to ${maxIdLength} characters`)
 }
 

@@ -7,7 +7,7 @@ import type { RecordUpdate, WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { decodeIn, type Column } from '../model/column.js'
+import { decodeIn } from '../model/column.js'
 import type { ParseKey } from '../model/key.js'
 import { acceptId, whyNoOwner } from '../plan/plan-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
@@ -16,6 +16,7 @@ import type { RecordKey } from '../values/values.js'
 import { userOf } from './guard.js'
 import type { AnyPolicy, Identity } from './policy.js'
 import { viewerOf, type ResourceScopes } from './visibility.js'
+import { warnOnce } from './warn-once.js'
 
 /** Key under which a request keeps the record that it is about to change or delete. */
 export const kStored = Symbol('rest-models.stored')
@@ -74,13 +75,9 @@ export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget,
   if (owner === undefined || id === undefined) return null
   const accepted = acceptId(owner, id)
   if (accepted !== undefined) return accepted
-  if (!homeless.has(owner)) request.log.warn(whyNoOwner(owner, id))
-  homeless.add(owner)
+  warnOnce(request.log, owner, whyNoOwner(owner, id))
   return null
 }
-
-/** Owner fields to which the id of a user did not fit, and for which a warning was logged already. */
-const homeless = new WeakSet<Column>()
 
 /**
  * Returns the error for an update or delete that wrote nothing, although {@link recordHook} had admitted its request.

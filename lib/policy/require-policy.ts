@@ -11,8 +11,9 @@ import type { AnyPolicy, SecurityScheme } from './policy.js'
  */
 export function requirePolicy (where: string, policy: AnyPolicy): void {
   requireParts(where, policy)
-  const { open, closed = [], scheme } = policy
+  const { open, closed = [], fields = [], scheme } = policy
   if (!Array.isArray(closed)) throw new errors.InvalidOptions(`${where} needs a list of operations as 'closed'`)
+  if (!Array.isArray(fields)) throw new errors.InvalidOptions(`${where} needs a list of names as 'fields'`)
   const unknown = [...open, ...closed].find((operation) => !operations.includes(operation))
   if (unknown !== undefined) {
     throw new errors.InvalidOptions(

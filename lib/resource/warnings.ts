@@ -1,6 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { isForeignKey, isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { hidingResource } from '../policy/hiding-resource.js'
+import { fixableBy } from '../policy/scope-fields.js'
+import type { RelatedScope } from '../policy/visibility.js'
 import type { Registration } from './registration.js'
 import type { Resource } from './resource.js'
 
@@ -37,19 +40,19 @@ function warnOfIneffective (
 
 /**
  * Logs a warning for each foreign key that no client can set, because the scope of the model that it refers to shows
- * none of its records to users whom its policy does not know.
+ * none of its records to users whom its policy does not know. What the scope of the resource sets is no such key.
  */
-function warnOfUnsettable (
-  log: FastifyBaseLogger, { name, creatable, protections, relatedScopes, scopeRule }: Resource
-): void {
-  // A scope may set the foreign key itself.
-  if (scopeRule !== undefined || (protections.create === 'closed' && protections.update === 'closed')) return
-  for (const { field, target } of [...creatable].filter(isForeignKey)) {
-    const { name: related } = target()
-    const scope = relatedScopes.get(target())
-    if (scope === undefined || scope.knowsUsers || scope.rule.policy.open.length > 0) continue
-    log.warn(`No client can set '${field}' of resource '${name}', because the policy of model '${related}' does not ` +
-      "know the users of this resource. Give both the same 'login', and name here all 'fields' of that policy")
+function warnOfUnsettable (log: FastifyBaseLogger, resource: Resource): void {
+  const { name, creatable, protections, relatedScopes } = resource
+  if (protections.create === 'closed' && protections.update === 'closed') return
+  const isHidden = (scope: RelatedScope | undefined): boolean =>
+    scope !== undefined && !scope.knowsUsers && scope.rule.policy.open.length === 0
+  const hidden = [...creatable].filter(isForeignKey).filter(({ target }) => isHidden(relatedScopes.get(target())))
+  if (hidden.length === 0) return
+  const fixed = fixableBy(resource)
+  for (const { field, target } of hidden.filter(({ key }) => !fixed.has(key))) {
+    log.warn(`No client can set '${field}' of resource '${name}', because the policy of model '${target().name}' ` +
+      "does not know the users of this resource. Give both the same 'login', and name here all 'fields' of that policy")
   }
 }
 
@@ -84,22 +87,15 @@ function warnOfExposure (
   }
 }
 
-/**
- * Logs a warning if the first resource of a model has no scope, although a later one has. References follow the first,
- * so clients may refer to records that the later one hides. If anybody may list the first, there is nothing to hide.
- */
 function warnOfUnscopedFirst (
   log: FastifyBaseLogger, registration: Registration, all: readonly Registration[]
 ): void {
-  const { name, model, protections } = registration
-  const resources = all.filter((other) => other.model === model)
-  const scoped = resources.find(({ scopeRule }) => scopeRule !== undefined)
-  if (scoped === undefined || protections.list === 'open') return
-  if (resources[0] === registration && registration.scopeRule === undefined) {
-    log.warn(`Clients may refer to records of model '${model.name}' that the scope of resource '${scoped.name}' ` +
-      `hides from them, because references follow the first resource, '${name}', which has no scope. ` +
-      `Register '${scoped.name}' before it`)
-  }
+  const hiding = hidingResource(registration, all)
+  if (hiding === undefined) return
+  const { name, model } = registration
+  log.warn(`Clients may refer to records of model '${model.name}' that the scope of resource '${hiding.name}' ` +
+    `hides from them, because references follow the first resource, '${name}', which has no scope. ` +
+    `Register '${hiding.name}' before it`)
 }
 
 /** Returns a function that warns of a document in Swagger 2.0 when it is called for the first time. */

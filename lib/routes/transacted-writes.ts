@@ -119,9 +119,10 @@ export async function deleteLocked (write: HookedRequest, record: LockedRecord):
 async function isReplaced (
   inside: Engine, { resource, hooked: { whole } }: HookedRequest, { id, scope }: LockedRecord, locked: Row
 ): Promise<boolean> {
-  if (!whole.statements.isTriggered) return false
-  // Hooks see all columns, so they need not ask for the scope. It may have changed by a record that is not locked.
-  const { row } = await readStored(inside, whole, { id, scope: resource.hooked === undefined ? scope : [] })
+  // Without known triggers, and with hooks, which see all columns, the scope is not asked: a record that is not locked
+  // may have changed it.
+  const asksScope = whole.statements.isTriggered && resource.hooked === undefined
+  const { row } = await readStored(inside, whole, { id, scope: asksScope ? scope : [] })
   return !isDeepStrictEqual(row, locked)
 }
 

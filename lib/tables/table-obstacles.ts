@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely'
 import type { NamedRow, PartitionRow, UnalterableRow } from '../engines/catalog.js'
 import type { Handle } from '../database/engine.js'
 import type { Dialect } from '../engines/dialect.js'
@@ -22,12 +23,13 @@ export async function readTableFacts (
   { db, dialect }: Pick<Handle, 'db' | 'dialect'>, tables: DatabaseTables
 ): Promise<TableFacts> {
   const { indexNames, partitionColumns, unalterable } = dialect.catalog
+  const rowsOf = async <R>(query?: RawBuilder<R>): Promise<readonly R[]> => (await query?.execute(db))?.rows ?? []
   return {
     tables,
     dialect,
-    named: (await indexNames.execute(db)).rows,
-    partitions: (await partitionColumns.execute(db)).rows,
-    unalterable: (await unalterable.execute(db)).rows
+    named: await rowsOf(indexNames),
+    partitions: await rowsOf(partitionColumns),
+    unalterable: await rowsOf(unalterable)
   }
 }
 

@@ -194,6 +194,15 @@ test('D-88: what a policy refuses without a look at the user, or to both kinds, 
   }
 })
 
+test('D-88: a policy that asks for the class of a user looks at the user', async (t) => {
+  class Editor { readonly id = 1 }
+  const auth = hostAuth(async () => new Editor(), { protect: 'all', permits: (user) => user instanceof Editor })
+  const { resources: [message] } = await inspect(
+    await build(t, siteModels, (registry) => { registry.register(Message, { auth }) })
+  )
+  t.match(message?.operations, { list: 'some users', create: 'some users' })
+})
+
 interface Staff {
   readonly id: number
   readonly role?: string

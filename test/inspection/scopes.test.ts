@@ -235,7 +235,7 @@ test('a scope that is not of the first resource is dangerous, if not everybody m
   const found = async (auth: typeof admins) => dangersOf(await inspect(await build(t, (registry) => {
     registry.register(Project, { auth, path: 'projects' })
     registry.register(Project, { auth: members, scope })
-    registry.register(Company, { auth: members })
+    registry.register(Task, { auth: members, scope: ({ company }) => ({ project__company: company }) })
   })))
   t.strictSame(await found(admins), [
     'projects: is the first resource of its model and has no scope, so clients may refer to records that the scope ' +

@@ -686,7 +686,8 @@ test('MariaDB: a sequence makes a key, and fills other columns', {
   ])
   const { source, models, notes } = await introspect(db, { tables: ['ticket'] })
   t.strictSame(notes, [])
-  t.match(source, /Ticket = defineModel\('Ticket', \{\n {2}title: text\(.*\),\n {2}place: bigint\(\{ readOnly: true \}\)/)
+  t.match(source,
+    /Ticket = defineModel\('Ticket', \{\n {2}title: text\(.*\),\n {2}place: bigint\(\{ readOnly: true \}\)/)
   const app = await serve(t, db, models, { defaultAuth: openAuth() })
   for (const id of [7, 9]) {
     const created = await app.inject({ method: 'POST', url: '/api/ticket/', payload: { title: 'a' } })

@@ -1,10 +1,7 @@
 // @servers: each engine prints checks in its own way
 
 import { readFileSync } from 'node:fs'
-import {
-  DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, PostgresAdapter, PostgresIntrospector,
-  PostgresQueryCompiler, sql
-} from 'kysely'
+import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password,
@@ -12,11 +9,11 @@ import {
 } from '../../lib/index.js'
 import { dialects } from '../../lib/database/dialects.js'
 import type { CheckRow } from '../../lib/engines/catalog.js'
-import type { Tables } from '../../lib/engines/executor.js'
 import { changedChecks } from '../../lib/tables/changed-checks.js'
 import { readTables } from '../../lib/tables/read-tables.js'
 import { writeMigration } from '../../lib/tools.js'
 import { engine, openDatabase } from '../support/database.js'
+import { compilers } from './compilers.js'
 import { importMigration } from './run-migration.js'
 
 const generated = {
@@ -97,8 +94,9 @@ test('D-268: the migration of the documentation makes a table of SQLite anew', a
   const db = await openDatabase(t)
   await createTables(db, [defineModel('Note', { title: text({ maxLength: 80 }) })])
   await db.insertInto('note').values({ title: 'one' }).execute()
-  const [, source = ''] = /(import [^`]*from 'kysely'\n\nexport async function up \(db\) \{\n {2}await sql`pragma.*?)```/s
-    .exec(readFileSync('docs/migrations.md', 'utf8')) ?? []
+  const [, source = ''] =
+    /(import [^`]*from 'kysely'\n\nexport async function up \(db\) \{\n {2}await sql`pragma.*?)```/s
+      .exec(readFileSync('docs/migrations.md', 'utf8')) ?? []
   await (await importMigration(source)).up(db)
   t.strictSame(await writeMigration(db, [defineModel('Note', { title: text({ maxLength: 200 }) })]), nothing)
   t.strictSame(await db.selectFrom('note').selectAll().execute(), [{ id: 1, title: 'one' }])
@@ -124,26 +122,6 @@ test('D-268: checks that others wrote are no differences', async (t) => {
     await sql.raw(`alter table note drop ${dropping}`).execute(db)
   }
 })
-
-/** Compiles statements of a server without one. */
-const compilers = {
-  postgres: new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler()
-    }
-  }),
-  mariadb: new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new MysqlAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new MysqlIntrospector(db),
-      createQueryCompiler: () => new MysqlQueryCompiler()
-    }
-  })
-}
 
 test('D-268: the remedy is a statement on servers, for checks as they print them', async (t) => {
   const db = await openDatabase(t)

@@ -1,12 +1,7 @@
 // @once: writes the steps for servers without one
 
-import {
-  DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, PostgresAdapter, PostgresIntrospector,
-  PostgresQueryCompiler
-} from 'kysely'
 import { test } from 'tap'
 import { dialects } from '../../lib/database/dialects.js'
-import type { Tables } from '../../lib/engines/executor.js'
 import { defineModel, foreignKey, integer, text, type Model } from '../../lib/index.js'
 import { ExistingParts } from '../../lib/tables/existing-parts.js'
 import type { MigrationPlan } from '../../lib/tables/plan-migration.js'
@@ -14,25 +9,7 @@ import { planTables } from '../../lib/tables/plan-tables.js'
 import { indexesOf } from '../../lib/tables/table.js'
 import { writeDown, writeUp } from '../../lib/tables/write-steps.js'
 import { SchemaRecorder } from '../../lib/tooling/migration/schema-recorder.js'
-
-const engines = {
-  postgres: new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler()
-    }
-  }),
-  mariadb: new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new MysqlAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new MysqlIntrospector(db),
-      createQueryCompiler: () => new MysqlQueryCompiler()
-    }
-  })
-}
+import { compilers } from './compilers.js'
 
 const Team: Model = defineModel('Team', { name: text(), captain: foreignKey(() => Player, { nullable: true }) })
 const Player: Model = defineModel('Player', { team: foreignKey(() => Team) })
@@ -41,7 +18,7 @@ const Note = defineModel('Note', {
 })
 
 /** A new pair of tables that refer to each other, and a table that lacks everything but its key. */
-async function stepsFor (name: keyof typeof engines): Promise<{ up: readonly string[], down: readonly string[] }> {
+async function stepsFor (name: keyof typeof compilers): Promise<{ up: readonly string[], down: readonly string[] }> {
   const dialect = dialects[name]
   const [, ...columns] = Note.columns
   const plan: MigrationPlan = {
@@ -50,8 +27,8 @@ async function stepsFor (name: keyof typeof engines): Promise<{ up: readonly str
     storages: new Map(),
     differences: []
   }
-  const up = new SchemaRecorder(engines[name])
-  const down = new SchemaRecorder(engines[name])
+  const up = new SchemaRecorder(compilers[name])
+  const down = new SchemaRecorder(compilers[name])
   await writeUp(up, plan, dialect)
   await writeDown(down, plan, dialect)
   return { up: up.statements, down: down.statements }
@@ -98,7 +75,7 @@ test('D-216: the index that MariaDB made for a foreign key is there again before
   ])
   const change = { model: Mark, ...existing.add(Mark) }
   t.match(change, { columns: [], indexes: [], unique: [{ length: 2 }] })
-  const down = new SchemaRecorder(engines.mariadb)
+  const down = new SchemaRecorder(compilers.mariadb)
   const tables = planTables([], dialects.mariadb)
   await writeDown(down, { tables, changes: [change], storages: new Map(), differences: [] }, dialects.mariadb)
   t.strictSame(down.statements, [

@@ -814,6 +814,7 @@ test('careless options of the plugin and of resources are told at start-up', asy
     ],
     [{ defaultAuth: policy({ closed: ['writ'] }) }, /'defaultAuth' closes an unknown operation 'writ'/],
     [{ defaultAuth: policy({ closed: 'create' }) }, /'defaultAuth' needs a list of operations as 'closed'/],
+    [{ defaultAuth: policy({ fields: 'org' }) }, /'defaultAuth' needs a list of names as 'fields'/],
     [{ defaultAuth: policy({ closed: ['read'] }) }, /'defaultAuth' both opens and closes 'read'/],
     [{ defaultAuth: policy({ scheme: 'bearer' }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
     [

@@ -1,7 +1,7 @@
 // @once: about lines in the log, which no engine changes
 
 import { test } from 'tap'
-import { defineModel, foreignKey, openAuth, text, userAuth } from '../../lib/index.js'
+import { defineModel, foreignKey, openAuth, text, userAuth, type ResourceOptions } from '../../lib/index.js'
 import { buildApp, Message, User, type BuildOptions } from '../support/site.js'
 
 /** Returns what an app warns of at start-up, as far as it is about a certain thing. */
@@ -50,13 +50,14 @@ test('an entry of filterable that has an effect for somebody is not told', async
 test('a foreign key that no client can set is told at start-up, with the reason', async (t) => {
   const scope = (user: object | null) => user === null ? null : {}
   const all = { protect: 'all' } as const
-  const told = async (users: BuildOptions['register'], messages: ReturnType<typeof userAuth>) =>
-    await warningsOf(t, {
-      register: (registry) => {
-        users?.(registry)
-        registry.register(Message, { auth: messages })
-      }
-    }, 'No client can set')
+  const told = async (
+    users: BuildOptions['register'], auth: ReturnType<typeof userAuth>, options: ResourceOptions = {}
+  ) => await warningsOf(t, {
+    register: (registry) => {
+      users?.(registry)
+      registry.register(Message, { ...options, auth } as object)
+    }
+  }, 'No client can set')
   const guarded: BuildOptions['register'] = (registry) =>
     registry.register(User, { auth: userAuth(User, { ...all, fields: ['email'] }), exclude: ['password'], scope })
   t.strictSame(await told(guarded, userAuth(User, all)), [
@@ -69,15 +70,20 @@ test('a foreign key that no client can set is told at start-up, with the reason'
   t.strictSame(await told((registry) => registry.register(User, {
     auth: userAuth(User, { fields: ['email'] }), exclude: ['password'], scope
   }), userAuth(User, all)), [], 'what everybody may see can be set')
+  const limited = (conditions: object) => ({ scope: () => conditions as never })
+  t.strictSame(await told(guarded, userAuth(User, all), limited({ user: 1 })), [], 'the scope sets it')
+  t.equal((await told(guarded, userAuth(User, all), limited({ user__username: 'a' }))).length, 1)
 })
 
 test('references that follow a resource without a scope are told, if a later one has a scope', async (t) => {
   const scope = (user: object | null) => user === null ? null : {}
   const closed = userAuth(User, { protect: 'all' })
+  let isReferredTo = true
   const told = async (first: ReturnType<typeof userAuth>, ...scopes: Array<typeof scope | undefined>) =>
     await warningsOf(t, {
       register: (registry) => {
         registry.register(User, { auth: first, exclude: ['password'], path: 'all' })
+        if (isReferredTo) registry.register(Message, { auth: closed })
         for (const [index, given] of scopes.entries()) {
           registry.register(User, {
             auth: closed, exclude: ['password'], path: `user${index}`, ...given && { scope: given }
@@ -91,4 +97,6 @@ test('references that follow a resource without a scope are told, if a later one
   ])
   t.strictSame(await told(closed, undefined), [])
   t.strictSame(await told(userAuth(User), scope), [], 'anybody may list the first')
+  isReferredTo = false
+  t.strictSame(await told(closed, scope), [], 'nothing refers to the model')
 })

@@ -163,6 +163,37 @@ test('D-266: so is a delete that a rule of PostgreSQL replaces', {
   t.match(await rowsOf('doc'), [{ slug: 'gone', revision: 1 }, { slug: null }])
 })
 
+test('D-266: so is one by a rule on a view of PostgreSQL, under If-Match or with hooks', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const Shown = defineModel('Shown', { title: text() })
+  const seen: unknown[] = []
+  const { get, delete: remove, rowsOf } = await buildApp(t, {
+    models: [Doc],
+    rows: { doc: [1, 2, 3].map((id) => ({ id, title: 'a', slug: null, revision: 0 })) },
+    prepare: async (_app, db) => {
+      await sql`create view shown as select id, title from doc where slug is null`.execute(db)
+      await sql`create rule soft as on delete to shown do instead update doc set slug = 'gone' where id = old.id`
+        .execute(db)
+    },
+    undocumented: 'rules',
+    register: (registry) => {
+      registry.register(Shown, { auth: openAuth(), etag: true })
+      registry.register(Shown, {
+        auth: openAuth(),
+        path: 'hooked',
+        afterWrite: ({ record }) => { seen.push(record.id) }
+      })
+    }
+  })
+  const tag = String((await get('/api/shown/1/')).headers.etag)
+  t.equal((await remove('/api/shown/1/', { headers: { 'if-match': tag } })).statusCode, 204)
+  t.equal((await remove('/api/hooked/2/')).statusCode, 204)
+  t.equal((await remove('/api/shown/3/')).statusCode, 404, 'without a lock nobody knows who has hidden it')
+  t.match(await rowsOf('doc'), [{ slug: 'gone' }, { slug: 'gone' }, { slug: 'gone' }])
+  t.strictSame(seen, [2])
+})
+
 test('D-267: an update that a trigger discards is answered with the record, if that has the values already', {
   skip: engine === 'mariadb' && 'no trigger of MariaDB discards an update'
 }, async (t) => {

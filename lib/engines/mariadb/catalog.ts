@@ -92,8 +92,6 @@ export const mariadbCatalog: Catalog = {
   indexNames: sql`
     select table_name as \`table\`, index_name as name
     from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
-  // MariaDB demands the same of partitioned tables as PostgreSQL, but tells their columns as an expression only.
-  partitionColumns: sql`select table_name as \`table\`, '' as \`column\` from information_schema.tables where 1 = 0`,
   unalterable: sql`
     select table_name as \`table\`, null as types,
       'has system versioning: set global system_versioning_alter_history = keep, or add them yourself' as why

@@ -30,6 +30,5 @@ export const postgresObstacles = {
     join pg_partitioned_table p on p.partrelid = c.oid
     cross join unnest(p.partattrs::int2[]) with ordinality k (number, position)
     left join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
-    where ${visible} order by c.relname, k.position`,
-  unalterable: sql`select relname as "table", '' as why, null as types from pg_class where false`
+    where ${visible} order by c.relname, k.position`
 } as const satisfies Partial<Catalog>

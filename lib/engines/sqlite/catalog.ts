@@ -50,7 +50,6 @@ export const sqliteCatalog: Catalog = {
     from pragma_table_list l join pragma_index_list(l.name) i join pragma_index_info(i.name) c
     where l.schema = 'main' and l.type = 'table' and not i.partial and c.seqno = 0`,
   indexNames: sql`select null as "table", name from sqlite_schema where type in ('table', 'view', 'index')`,
-  partitionColumns: sql`select '' as "table", '' as "column" where 0`,
   unalterable: sql`
     select name as "table", 'is strict' as why, 'text real integer' as types
     from pragma_table_list where schema = 'main' and strict`,

@@ -28,7 +28,7 @@ export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   return user.isCertain && admin.isCertain ? 'nobody' : 'some users'
 }
 
-/** What a policy says about a made-up user. */
+/** The answer of a policy about a made-up user. */
 interface Verdict {
   /** Undefined if the policy throws. */
   readonly isPermitted: boolean | undefined
@@ -48,7 +48,7 @@ function askAbout ({ identity }: MadeUpUser, policy: AnyPolicy, operation: Opera
   }
 }
 
-/** Returns a user that tells which of its properties is looked at, or no name if all names are looked at. */
+/** Returns a user that tells which of its properties is looked at, or no name for a look at its names or its class. */
 function watched (user: Identity, tell: (name?: PropertyKey) => void): Identity {
   return new Proxy(user, {
     get: (target, name) => {
@@ -66,6 +66,10 @@ function watched (user: Identity, tell: (name?: PropertyKey) => void): Identity 
     ownKeys: (target) => {
       tell()
       return Reflect.ownKeys(target)
+    },
+    getPrototypeOf: (target) => {
+      tell()
+      return Reflect.getPrototypeOf(target)
     }
   })
 }

@@ -1,4 +1,5 @@
 import { isForeignKey } from '../../model/column.js'
+import { hidingResource } from '../../policy/hiding-resource.js'
 import { nobody } from '../../policy/made-up-users.js'
 import type { Operation } from '../../policy/operations.js'
 import { knowsUsersOf } from '../../policy/protection.js'
@@ -15,9 +16,7 @@ type Scoped = Resource & { readonly scopeRule: ScopeRule }
 /** Returns the dangers in the scope of a resource, or in the lack of a scope if other resources have one. */
 export function scopeDangers (resource: Resource, all: readonly Resource[]): readonly Danger[] {
   if (isScoped(resource)) return excessDangers(resource)
-  const scoped = all.filter(isScoped)
-  const isFirst = all.find(({ model }) => model === resource.model) === resource
-  return [...leakDangers(resource, scoped), ...isFirst ? referenceDangers(resource, scoped) : []]
+  return [...leakDangers(resource, all.filter(isScoped)), ...referenceDangers(resource, hidingResource(resource, all))]
 }
 
 function isScoped (resource: Resource): resource is Scoped {
@@ -61,16 +60,16 @@ function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly D
 }
 
 /**
- * Returns a danger if the scope of another resource hides records that clients may refer to all the same, because
- * references follow this resource, the first of its model. If anybody may list it, there is nothing to hide.
+ * Returns a danger if clients may refer to records that the scope of a later resource of the same model hides.
+ *
+ * @param hiding  that later resource, if there is one
  */
-function referenceDangers ({ name, model, protections }: Resource, scoped: readonly Scoped[]): readonly Danger[] {
-  const other = scoped.find((twin) => twin.model === model)
-  if (other === undefined || protections.list === 'open') return []
+function referenceDangers ({ name }: Resource, hiding: Resource | undefined): readonly Danger[] {
+  if (hiding === undefined) return []
   return [{
     resource: name,
     why: 'is the first resource of its model and has no scope, so clients may refer to records that the scope of ' +
-      `resource '${other.name}' hides from them: register that one first`
+      `resource '${hiding.name}' hides from them: register that one first`
   }]
 }
 

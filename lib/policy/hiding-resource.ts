@@ -1,0 +1,28 @@
+import { isForeignKey, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { Protections } from './protection.js'
+
+/** The parts of a resource that decide which of its records others may refer to. */
+interface Referred {
+  readonly model: Model
+  readonly protections: Protections
+  readonly readOnly: ReadonlySet<Column>
+  readonly owner: Column | undefined
+  /** The scope of the resource; undefined if it has none. */
+  readonly scopeRule: unknown
+}
+
+/**
+ * Returns the resource whose scope hides records of a model to which clients may refer all the same, because references
+ * follow the first resource of the model, which has no scope. Undefined if `first` is not that first one, if anybody
+ * may list it, so that there is nothing to hide, or if clients can set no reference to the model.
+ */
+export function hidingResource<Resource extends Referred> (
+  first: Resource, all: readonly Resource[]
+): Resource | undefined {
+  const resources = all.filter(({ model }) => model === first.model)
+  if (resources[0] !== first || first.scopeRule !== undefined || first.protections.list === 'open') return undefined
+  const isReferredTo = all.some(({ model: { columns }, readOnly, owner }) => columns.some((column) =>
+    isForeignKey(column) && column.target() === first.model && !readOnly.has(column) && column !== owner))
+  return isReferredTo ? resources.find(({ scopeRule }) => scopeRule !== undefined) : undefined
+}
