@@ -8,6 +8,7 @@ import { eventsOf, type Events } from '../events/events.js'
 import { cacheShapes } from '../sql/shapes.js'
 import type { SqlContext } from '../sql/sql-context.js'
 import { dialects } from './dialects.js'
+import { RecordTurns } from './record-turns.js'
 
 /** Any Kysely instance, whatever its tables. */
 export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
@@ -26,7 +27,9 @@ export interface Handle {
 }
 
 /** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
-export interface Engine extends Handle, SqlContext {}
+export interface Engine extends Handle, SqlContext {
+  readonly turns: RecordTurns
+}
 
 /**
  * Opens the engine of a database handle. Runs queries to check that the database does what the plugin relies on.
@@ -42,7 +45,7 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
   const { listDeadline } = dialect
   const hasDeadline = listDeadline !== undefined && Number(await ask(db, listDeadline.isAvailable)) > 0
   const fitted = { ...dialect, listDeadline: hasDeadline ? listDeadline : undefined }
-  return Object.freeze({ ...given, dialect: fitted, shapes: cacheShapes() })
+  return Object.freeze({ ...given, dialect: fitted, shapes: cacheShapes(), turns: new RecordTurns() })
 }
 
 /**

@@ -159,7 +159,8 @@ export interface Dialect {
   codesOf (failure: Error): readonly string[]
   /**
    * Kinds of failures by code. The text of a failure never decides. A failure without a listed code has no kind, and is
-   * thrown as `discreet` returns it. If no connection was found, the code does not matter: the kind is `unexecuted`.
+   * thrown as `discreet` returns it. If no connection was found, the kind is `unexecuted` whatever the code, but
+   * `unavailable` remains so with an embedded engine.
    */
   readonly failures: Readonly<Record<string, FailureKind>>
   /**

@@ -41,7 +41,7 @@ export function notSent (): Error & { readonly code: string, readonly fatal: boo
 }
 
 /** The part of a dialect that tells what a failure of the engine means. */
-export type FailureRules = Pick<Dialect, 'codesOf' | 'failures' | 'discreet'>
+export type FailureRules = Pick<Dialect, 'codesOf' | 'failures' | 'discreet' | 'isEmbedded'>
 
 /**
  * Work that had been sent to the engine when a statement failed. It decides what is known if no answer came:
@@ -64,7 +64,7 @@ export function toStatementError (rules: FailureRules, failure: unknown, sent: S
   if (failure instanceof errors.Unavailable) return failure
   // The failure may be logged, so it must hold no values of a record or a query.
   const cause = failure instanceof Error ? rules.discreet(failure) : failure
-  const kind = sent === 'nothing' ? 'unexecuted' : failureKind(rules, failure)
+  const kind = kindOf(rules, failure, sent)
   if (kind === undefined) return cause
   if (kind === 'lost' && codeOf(cause) === null) Object.assign(cause as Error, { code: lostCode })
   if (kind === 'unexecuted' || (kind === 'lost' && sent === 'read')) {
@@ -83,6 +83,12 @@ export function toStatementError (rules: FailureRules, failure: unknown, sent: S
 export function withoutIndex (rules: FailureRules, failure: unknown, query: Query): Query {
   if (query.withoutIndex === undefined || failureKind(rules, failure) !== 'incomparable') throw failure
   return query.withoutIndex()
+}
+
+function kindOf (rules: FailureRules, failure: unknown, sent: Sent): FailureKind | undefined {
+  const kind = failureKind(rules, failure)
+  // Another connection of an embedded engine is no better: it opens the same file, whose lock this one has waited for.
+  return sent === 'nothing' && !(rules.isEmbedded && kind === 'unavailable') ? 'unexecuted' : kind
 }
 
 function failureKind ({ codesOf, failures }: FailureRules, failure: unknown): FailureKind | undefined {

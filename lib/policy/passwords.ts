@@ -1,6 +1,6 @@
 import { hash as digest, randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { hash, verify } from '@node-rs/argon2'
+import { hash } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { errors, withRetryAfter } from '../errors.js'
@@ -9,6 +9,7 @@ import type { LoginMessage } from '../events/messages.js'
 import { maxPasswordBytes } from '../fields/field-kinds.js'
 import { isSecret } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
+import { StoredHashes } from './stored-hash.js'
 
 export interface Credentials {
   readonly username: string
@@ -49,17 +50,7 @@ export async function hashPassword (password: string): Promise<string> {
   return await hash(password)
 }
 
-/**
- * Returns a value that looks like a hash from {@link hashPassword} with the same parameters, and that no password
- * matches. Comparing a password with this value takes as long as with a hash. The value is not made by argon2, which
- * would take 15 ms and 19 MiB of memory at start.
- */
-export function dummyHash (): string {
-  const random = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '')
-  return `$argon2id$v=19$m=19456,t=2,p=1$${random(16)}$${random(32)}`
-}
-
-/** True if a stored value begins like a hash from {@link hashPassword}. The rest of it is not checked. */
+/** True if a stored value begins like an argon2id hash. The rest of it is not checked. */
 export function isHash (stored: string): boolean {
   return stored.startsWith('$argon2id$')
 }
@@ -71,8 +62,7 @@ export function isHash (stored: string): boolean {
  * changed password is checked anew.
  */
 export class Passwords {
-  /** Hash that a password is compared with if no hash is stored for the user, so that the refusal takes as long. */
-  readonly #dummyHash = dummyHash()
+  readonly #hashes = new StoredHashes()
   readonly #salt = randomBytes(32).toString('base64')
   readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberMs, ttlResolution: 100 })
   readonly #running = new Map<string, Promise<boolean>>()
@@ -166,16 +156,10 @@ export class Passwords {
   }
 
   async #compare (password: string, stored: string | null, verifyOther: Verify | undefined): Promise<boolean> {
-    const hash = stored != null && isHash(stored) ? stored : undefined
+    const hash = stored !== null && isHash(stored) ? stored : undefined
     if (stored !== null && hash === undefined && verifyOther !== undefined) {
       return await verifyOther(password, stored) === true
     }
-    try {
-      return await verify(hash ?? this.#dummyHash, password) && hash !== undefined
-    } catch {
-      // A value that only looks like a hash matches nothing, and must cost the same time.
-      await verify(this.#dummyHash, password)
-      return false
-    }
+    return await this.#hashes.match(password, hash)
   }
 }

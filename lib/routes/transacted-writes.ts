@@ -13,6 +13,9 @@ import type { HookedTarget } from '../resource/hooked-target.js'
 import type { Resource } from '../resource/resource.js'
 import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
 
+/** A record, and the owner that an update checks: null if anybody may own it. */
+type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
+
 /**
  * Returns a target without hooks, for writes under `If-Match`, and for deletes from tables with triggers, to a resource
  * that has no hooks.
@@ -41,15 +44,29 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 
 /**
  * Locks a record, checks the header `If-Match` again if there is one, and changes the record as `runUpdate` does, with
- * the hooks of the resource. The hook `beforeWrite` is called before the lock, so that it may use the database. If
- * somebody has changed the record meanwhile, this hook is called again, under the lock.
+ * the hooks of the resource. The hook `beforeWrite` is called before the lock, so that it may use the database.
+ * Meanwhile other writes of this process that would call it for the same record wait. If another write has changed the
+ * record meanwhile, this hook is called again, under the lock.
  *
  * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
  * @throws what {@link explainWrite} makes of a failure; what {@link explainLost} returns if the locked record was not
- *   written
+ *   written; REST_MODELS_UNAVAILABLE (503) if the other writes of the record take longer than two seconds
  */
 export async function updateLocked (
-  write: HookedRequest, planned: GuardedPlan, record: LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
+  write: HookedRequest, planned: GuardedPlan, record: OwnedRecord
+): Promise<Row | undefined> {
+  return await inTurn(write, record, async () => await update(write, planned, record))
+}
+
+/** Runs a write of a record in its turn if the hook `beforeWrite` prepares it. */
+async function inTurn<Result> (
+  { resource: { engine, model }, hooked: { hooks } }: HookedRequest, { id }: LockedRecord, act: () => Promise<Result>
+): Promise<Result> {
+  return hooks.beforeWrite === undefined ? await act() : await engine.turns.inTurn(model.table, id, act)
+}
+
+async function update (
+  write: HookedRequest, planned: GuardedPlan, record: OwnedRecord
 ): Promise<Row | undefined> {
   const { resource: { engine, passwords }, resource, hooked: { hooks: { beforeWrite }, whole } } = write
   if (beforeWrite !== undefined) await requireReferences(engine, resource, planned)
@@ -90,6 +107,10 @@ async function explainLocked (
  *   record is gone, left its scope, has another owner, or was kept by a trigger, whose other changes are rolled back
  */
 export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
+  return await inTurn(write, record, async () => await remove(write, record))
+}
+
+async function remove (write: HookedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { hooks, whole } } = write
   const seen = await rowForHook(write, record)
   if (hooks.beforeWrite !== undefined && seen === undefined) return false

@@ -10,7 +10,7 @@ import Database from 'better-sqlite3'
 import Fastify from 'fastify'
 import { Kysely, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
-import restModels, { createTables } from '../../lib/index.js'
+import restModels, { createTables, defineModel, openAuth, text } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { insert, client, registerSite, siteModels, siteUsers } from '../support/site.js'
@@ -20,9 +20,11 @@ const now = '2024-01-01 00:00:00'
 const first = { id: 1, user_id: 2, content: 'first', pub_date: now }
 const unavailable = { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE' }
 
-/** The example project, with a route of the host's own. */
+const Hooked = defineModel('Hooked', { text: text() })
+
+/** The example project, with a resource that has hooks, and a route of the host's own. */
 async function openApp (t: Test, path: string, db: Kysely<Tables> = openSqlite(path)) {
-  await createTables(db, siteModels)
+  await createTables(db, [...siteModels, Hooked])
   await insert(db, { user: await siteUsers(), message: [first, { ...first, id: 2 }, { ...first, id: 3 }] })
   const app = Fastify()
   app.get('/health', async () => 'well')
@@ -30,6 +32,7 @@ async function openApp (t: Test, path: string, db: Kysely<Tables> = openSqlite(p
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db })
   registerSite(app.restModels)
+  app.restModels.register(Hooked, { auth: openAuth(), afterWrite: async () => {} })
   await app.restModels.setup()
   return { ...client(app), db }
 }
@@ -121,6 +124,17 @@ test('R-40: a write that waits two seconds for the lock is 503 and never done; a
   await sleep(100)
   t.same(await app.db.selectFrom('message').selectAll().execute(), before)
   t.equal((await app.post('/api/message/', { content: 'after' }, { as: 'alice' })).statusCode, 201)
+})
+
+test('R-40: a write in a transaction waits two seconds for the lock, too, and not once more', async (t) => {
+  const app = await openApp(t, join(t.testdir(), 'site.db'))
+  const { release } = await lock(t, join(t.testdirName, 'site.db'))
+  const start = performance.now()
+  const replies = await Promise.all(['one', 'two'].map(async (text) => await app.post('/api/hooked/', { text })))
+  const took = performance.now() - start
+  t.ok(took > 1900 && took < 3900, `after ${took} ms`)
+  t.match(replies.map((reply) => reply.json()), Array(2).fill(unavailable))
+  t.equal(await release(), 'released')
 })
 
 test('R-40: a statement and a transaction of the deployer wait two seconds for the lock, no longer', async (t) => {

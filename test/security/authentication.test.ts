@@ -2,13 +2,13 @@
 // @alone: compares times
 // @long: compares times
 
-import { verify } from '@node-rs/argon2'
+import { hash, verify } from '@node-rs/argon2'
 import type { FastifyInstance } from 'fastify'
 import { connect, type AddressInfo } from 'node:net'
 import { test } from 'tap'
 import { defineModel, foreignKey, hashPassword, userAuth, type Policy } from '../../lib/index.js'
 import { reads } from '../../lib/policy/operations.js'
-import { dummyHash } from '../../lib/policy/passwords.js'
+import { dummyHash, StoredHashes } from '../../lib/policy/stored-hash.js'
 import { basic, buildApp, Message, siteModels, User, type TestApp } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 
@@ -186,6 +186,25 @@ test('T-55: the dummy hash has the parameters and lengths of a real one, and no 
   t.same(form(dummyHash()), form(await hashPassword('alice')))
   t.not(dummyHash(), dummyHash(), 'nobody knows it')
   t.equal(await verify(dummyHash(), 'alice'), false, 'argon2 reads it, and compares')
+})
+
+test('T-55: a refusal costs as much as the costliest hash seen, whoever made the hash of the user', async (t) => {
+  const hashes = new StoredHashes()
+  const costly = await hash('alice', { memoryCost: 98304, timeCost: 3, parallelism: 2 })
+  const kinds = [costly, await hashPassword('bob'), undefined, '$argon2id$v=19$m=19456,t=2,p=1$nonsense']
+  t.equal(await hashes.match('alice', costly), true)
+  t.equal(await hashes.match('bob', kinds[1]), true)
+  const times = kinds.map(() => Infinity)
+  for (let round = 0; round < 5; round++) {
+    for (const [index, kind] of kinds.entries()) {
+      const start = performance.now()
+      t.equal(await hashes.match('wrong', kind), false)
+      times[index] = Math.min(times[index] ?? 0, performance.now() - start)
+    }
+  }
+  const [known = 0, ...others] = times
+  // Without the work that is added, the others take an eighth of the time, or less.
+  for (const taken of others) t.ok(taken > known / 2 && taken < known * 2, `${taken} ms and ${known} ms`)
 })
 
 test('T-57: guessing does not keep others from reading', async (t) => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
@@ -42,6 +43,7 @@ async function shop (t: Test, hooks: Hooks, options: BuildOptions = {}): Promise
 }
 
 const path = `/api/item/${first}/`
+const isFirst = (row: unknown): boolean => (row as { readonly id: string }).id === first
 
 async function statementsOf (app: TestApp, act: () => Promise<{ readonly statusCode: number }>): Promise<string[]> {
   app.forget()
@@ -217,6 +219,33 @@ test('D-62: a hook that catches a deadlock stores nothing afterwards, and is cal
 })
 
 const onServer = { skip: engine === 'sqlite' && 'SQLite has no connection to lose' }
+
+test('D-269: parallel writes of one record, whose beforeWrite reads by the db of the app, go one by one', async (t) => {
+  const app: TestApp = await shop(t, {
+    beforeWrite: async ({ stored }) => {
+      await app.db.selectFrom('outbox').selectAll().execute()
+      return { count: Number(stored?.count) + 1 }
+    }
+  })
+  const start = performance.now()
+  const answers = await Promise.all(Array.from({ length: 24 }, async (_, index) =>
+    await app.put(path, { name: `name ${index}` })))
+  t.same(answers.map(({ statusCode }) => statusCode), answers.map(() => 200))
+  t.ok(performance.now() - start < 2000, 'none waits until another one gives up')
+  t.match((await app.rowsOf('item')).find(isFirst), { count: 25 })
+  const ends = await Promise.all([app.delete(path), app.put(path, { name: 'late' }), app.delete(path)])
+  t.same(ends.map(({ statusCode }) => statusCode), [204, 404, 404])
+})
+
+test('D-269: a write that waits for others of its record for two seconds is a 503, and changes nothing', async (t) => {
+  let calls = 0
+  const slowAtFirst = { beforeWrite: async () => { if (calls++ === 0) await pause(2500) } }
+  const app = await shop(t, slowAtFirst, { options: { limits: { statementTime: 4000 } } })
+  const [slow, late] = await Promise.all([app.put(path, { name: 'slow' }), app.put(path, { name: 'late' })])
+  t.match([slow.statusCode, late.statusCode, late.json().code], [200, 503, 'REST_MODELS_UNAVAILABLE'])
+  t.match((await app.rowsOf('item')).find(isFirst), { name: 'slow' })
+  t.equal((await app.put(path, { name: 'next' })).statusCode, 200, 'the turn is free again')
+})
 
 test('R-26: a connection that is lost in a hook is a 503, nothing is half done, and none is used up', onServer,
   async (t) => {

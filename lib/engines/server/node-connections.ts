@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream'
 import type { Events } from '../../events/events.js'
 import type { PoolState } from '../health.js'
+import { Semaphore } from '../semaphore.js'
 import { AbandonedConnections } from './abandoned-connections.js'
 import { connectionFailure, type ServerWords } from './connection-failure.js'
 import { NoneIsFree } from './nodes.js'
 import { OpenSockets } from './open-sockets.js'
-import { Semaphore } from './semaphore.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
 
 /**
@@ -73,9 +73,9 @@ export class NodeConnections<Raw extends object> {
     const writes = writesAtOnce(options)
     const isQuiet = (): boolean => performance.now() - this.#wroteAt > writeIntervalMs
     this.#shares = {
-      read: new Semaphore(() => isQuiet() ? connections : readConnections),
+      read: new Semaphore(() => isQuiet() ? connections : readConnections, noneIsFree),
       lookup: undefined,
-      write: new Semaphore(() => writes)
+      write: new Semaphore(() => writes, noneIsFree)
     }
   }
 
@@ -119,7 +119,7 @@ export class NodeConnections<Raw extends object> {
       share?.release()
       const { options, server } = this.#driver
       if (this.#inUse < options.connections) throw connectionFailure(error as Error, server)
-      throw new NoneIsFree('No connection has become free', { cause: error })
+      throw noneIsFree({ cause: error })
     }
   }
 
@@ -157,6 +157,10 @@ export class NodeConnections<Raw extends object> {
       abandon: () => { this.#abandoned.add(socket, this.#driver.idOf(raw)) }
     }
   }
+}
+
+function noneIsFree (options?: ErrorOptions): NoneIsFree {
+  return new NoneIsFree('No connection has become free', options)
 }
 
 function writesAtOnce ({ connections, readonly }: Driver<never>['options']): number {

@@ -1,5 +1,5 @@
-import { NoneIsFree } from './nodes.js'
-import { connectTimeout } from './server-options.js'
+/** Milliseconds for which a caller waits at most. */
+const maxWaitMs = 2000
 
 /**
  * Lets a limited number of callers in at the same time. Others wait in their order, for two seconds at most. Each
@@ -7,12 +7,17 @@ import { connectTimeout } from './server-options.js'
  */
 export class Semaphore {
   readonly #permits: () => number
+  readonly #late: () => Error
   #taken = 0
   readonly #waiting: Array<() => void> = []
 
-  /** @param permits  returns how many callers may be in at this moment, at least one */
-  constructor (permits: () => number) {
+  /**
+   * @param permits  returns how many callers may be in at this moment, at least one
+   * @param late     returns the error of a caller that has waited for two seconds
+   */
+  constructor (permits: () => number, late: () => Error) {
     this.#permits = permits
+    this.#late = late
   }
 
   /**
@@ -31,7 +36,7 @@ export class Semaphore {
    * Waits until other callers have released enough to let this one in. To be called after {@link tryAcquire} has
    * returned false.
    *
-   * @throws NoneIsFree after two seconds
+   * @throws what `late` returns, after two seconds
    */
   async waitForRelease (): Promise<void> {
     await new Promise<void>((resolve, reject) => {
@@ -42,8 +47,8 @@ export class Semaphore {
       // A caller that gives up leaves the queue at once. Otherwise the queue would grow as long as nothing is free.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1)
-        reject(new NoneIsFree('No connection has become free'))
-      }, connectTimeout)
+        reject(this.#late())
+      }, maxWaitMs)
       this.#waiting.push(enter)
     })
   }

@@ -1,0 +1,47 @@
+import { Semaphore } from '../engines/semaphore.js'
+import { unavailable } from '../errors.js'
+import type { RecordKey } from '../values/values.js'
+
+/** Turn of one record, and how many writes have it or wait for it. */
+interface Turn {
+  readonly semaphore: Semaphore
+  writes: number
+}
+
+/**
+ * Lets writes that prepare a change of the same record in this process go one after another. They would otherwise
+ * prepare it by a state that another one changes, and prepare it again while they lock the record.
+ */
+export class RecordTurns {
+  readonly #turns = new Map<string, Turn>()
+
+  /**
+   * Runs a write of a record when all writes of this record that came before have ended.
+   *
+   * @throws REST_MODELS_UNAVAILABLE (503) if its turn has not come after two seconds; the write is then never called
+   */
+  async inTurn<Result> (table: string, id: RecordKey, write: () => Promise<Result>): Promise<Result> {
+    const record = `${table}/${id}`
+    const turn = this.#turns.get(record) ?? { semaphore: new Semaphore(() => 1, isLate), writes: 0 }
+    this.#turns.set(record, turn)
+    turn.writes++
+    try {
+      return await inSemaphore(turn.semaphore, write)
+    } finally {
+      if (--turn.writes === 0) this.#turns.delete(record)
+    }
+  }
+}
+
+async function inSemaphore<Result> (semaphore: Semaphore, write: () => Promise<Result>): Promise<Result> {
+  if (!semaphore.tryAcquire()) await semaphore.waitForRelease()
+  try {
+    return await write()
+  } finally {
+    semaphore.release()
+  }
+}
+
+function isLate (): Error {
+  return unavailable({ cause: new Error('Other writes of the same record took too long') })
+}
