@@ -156,7 +156,7 @@ export class Passwords {
   }
 
   async #compare (password: string, stored: string | null, verifyOther: Verify | undefined): Promise<boolean> {
-    const hash = stored !== null && isHash(stored) ? stored : undefined
+    const hash = stored != null && isHash(stored) ? stored : undefined
     if (stored !== null && hash === undefined && verifyOther !== undefined) {
       return await verifyOther(password, stored) === true
     }
