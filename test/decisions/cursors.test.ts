@@ -414,7 +414,7 @@ const floats = { sqlite: [], postgres: ['real', 'numeric(30, 20)'], mariadb: ['f
 
 /** Gives a table another column `value`, as if it was made elsewhere. */
 async function replaceColumn (
-  db: Kysely<Tables>, { table }: Model, type: string, values: ReadonlyArray<string | null>
+  db: Kysely<Tables>, { table }: Model, type: string, values: ReadonlyArray<string | Buffer | null>
 ): Promise<void> {
   if (engine === 'sqlite') await sql`drop index if exists ${sql.ref(`${table}__value__foreign`)}`.execute(db)
   await sql`alter table ${sql.table(table)} drop column ${sql.ref('value')}`.execute(db)
@@ -424,7 +424,7 @@ async function replaceColumn (
 
 /** An app on a table whose column `value` was made elsewhere. */
 async function foreign (
-  t: Test, Model: Model, type: string, values: ReadonlyArray<string | null>,
+  t: Test, Model: Model, type: string, values: ReadonlyArray<string | Buffer | null>,
   more: Pick<BuildOptions, 'undocumented'> = {}
 ) {
   const db = await openDatabase(t)
@@ -455,6 +455,31 @@ for (const moment of moments) {
       if (ordering === 'value') t.match(metas[0], { next: /after=/ }, 'but not where it is not in the way')
     }
   })
+}
+
+if (engine === 'sqlite') {
+  const rounded = ['9007199254740993', '9007199254740993', '9007199254740992', '-9007199254740993']
+  const others = ['9223372036854775807', '9223372036854775806', '1e21', '-0.5', '0x10', '', '7', '1.1']
+  for (const [kind, type] of [['decimal', 'decimal(15, 2)'], ['number', 'numeric'], ['number', 'bigint']] as const) {
+    test(`D-71: what ${type} stores and is not read exactly for a ${kind} is passed by the page number`, async (t) => {
+      const value = kind === 'decimal' ? decimal({ nullable: true }) : number({ nullable: true })
+      const Sum = defineModel('Sum', { other: integer({ nullable: true }), value })
+      const app = await foreign(t, Sum, type, [...rounded, ...others, Buffer.from('12')], { undocumented: unreadable })
+      for (const ordering of ['value', '-value']) {
+        const whole = valuesOf(await app.get(`/api/sum/?ordering=${ordering}&limit=99`), 'id')
+        t.equal(whole.length, 13)
+        for (const limit of [1, 2, 3]) {
+          const { ids } = await walk(app, `/api/sum/?ordering=${ordering}&limit=${limit}&after=`)
+          t.same(ids, whole, `${ordering} by ${limit}`)
+        }
+      }
+      const cursors = { 1: false, 2: true, 4: true, 5: false, 9: false, 10: true, 11: false, 12: false }
+      for (const [limit, hasCursor] of Object.entries(cursors)) {
+        const { next } = (await app.get(`/api/sum/?ordering=value&limit=${limit}&after=`)).json().meta
+        t.equal(next.includes('after='), hasCursor, `after ${limit}`)
+      }
+    })
+  }
 }
 
 for (const type of floats) {

@@ -1,9 +1,9 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
 import { itemAt } from '../../values/lookup.js'
-import type { Json } from '../../values/values.js'
+import { finiteNumber, type Json } from '../../values/values.js'
 import { anyOf } from '../moments.js'
-import { decodeDecimal, exactNumber, type Exact, type Parameter, type ShownCondition } from '../storage.js'
+import { decodeDecimal, type Exact, type Parameter, type ShownCondition, type Stored } from '../storage.js'
 
 // SQLite keeps decimals as floating-point numbers. So what other programs compute may have more digits than records
 // show, such as 3.3000000000000003 for three times 1.10. SQLite's own round() would not do: it rounds the digits that
@@ -29,13 +29,28 @@ function neighbour (number: number, direction: 1 | -1): number {
   return view.getFloat64(0)
 }
 
+/**
+ * True if a value was read as the number that is stored. A column that is not `real` may also hold texts, bytes, and
+ * integers of 64 bits, of which the driver rounds those from 2^53 on. Every greater number than 2^63 is a double.
+ */
+function isRead (stored: Stored): stored is number {
+  const isDouble = typeof stored === 'number' && !(Number.isInteger(stored) && Math.abs(stored) <= 2 ** 63)
+  return isDouble || Number.isSafeInteger(stored)
+}
+
+/** Keeps numbers in cursors. No cursor holds a value that is not read as it is stored. */
+export const exactRead: Exact = {
+  write: (stored) => isRead(stored) ? String(stored) : '',
+  read: finiteNumber
+}
+
 /** Cursors hold a decimal as records and other engines write it; a number of further digits is written as it is. */
 export const exactDecimal: Exact = {
   write: (stored, options) => {
     const shown = String(decodeDecimal(stored, options))
-    return Number(shown) === Number(stored) ? shown : exactNumber.write(stored, options)
+    return isRead(stored) && Number(shown) === stored ? shown : exactRead.write(stored, options)
   },
-  read: exactNumber.read
+  read: exactRead.read
 }
 
 type Bounds = readonly [least: Parameter, greatest: Parameter]

@@ -5,7 +5,7 @@ import {
   asBit, asFinite, asInteger, asIs, asJson, decimalType, decodeDecimal, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
-import { asShownDecimal, decimalBounds, exactDecimal } from './decimals.js'
+import { asShownDecimal, decimalBounds, exactDecimal, exactRead } from './decimals.js'
 import { asShown, isOtherForm, otherFormIndex } from './moments.js'
 
 /** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
@@ -88,6 +88,10 @@ const dates = {
   type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, decode: String
 } as const satisfies Storage
 
+const numbers = {
+  type: () => 'real', holds: held('real', 'numeric', 'integer'), isShown: isFinite, ...asFinite
+} as const satisfies Storage
+
 export const sqliteStorage = {
   key,
   text,
@@ -99,7 +103,10 @@ export const sqliteStorage = {
     encode: (value) => BigInt(String(value)),
     decode: asIs.decode
   },
-  number: { type: () => 'real', holds: held('real', 'numeric', 'integer'), isShown: isFinite, ...asFinite },
+  number: {
+    ...numbers,
+    ofType: ({ written }) => affinity(written) === 'real' ? undefined : { ...numbers, exact: exactRead }
+  },
   decimal: {
     type: decimalType('decimal'),
     holds: held('numeric', 'real', 'integer'),
