@@ -13,7 +13,7 @@ import { noStore } from '../policy/visibility.js'
 import { keepBytes } from '../request/payload.js'
 import { compileQueryOf } from '../request/query-string.js'
 import { compileAccess, reachableModels } from '../resource/access.js'
-import { isCreatable } from '../resource/creatable.js'
+import { isCreatable, isWritable } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource, type ResourceSetting } from '../resource/resource.js'
 import { swagger2Warning, warnOfRegistration, warnOfUnshown, warnOfUnusable } from '../resource/warnings.js'
@@ -23,6 +23,7 @@ import { acceptAnything } from '../routes/handlers.js'
 import { addRoutes } from '../routes/routes.js'
 import { readTables } from '../tables/read-tables.js'
 import { requireFillable } from '../tables/creatable.js'
+import { requireEnforceable } from '../tables/enforceable.js'
 import { fitEngine } from '../tables/fit-engine.js'
 import { requireUniqueIndexes } from '../tables/unique-indexes.js'
 import { unshownColumns } from '../tables/unshown.js'
@@ -99,7 +100,8 @@ async function warnOfAllUnshown (
 
 /**
  * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
- * or if `db` lacks a unique index that a model needs, or has a column that no new record could fill.
+ * or if `db` lacks a unique index that a model needs, has a column that no new record could fill, or has a foreign key
+ * that refuses writes.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
@@ -111,6 +113,7 @@ async function openEngines (
   const reader = await fitEngine(await openEngine(readDb, 'reader'), read, models)
   await requireUniqueIndexes(db, tables, models)
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
+  await requireEnforceable(db, tables, registrations.filter(isWritable).map(({ model }) => model))
   return { engine, reader }
 }
 

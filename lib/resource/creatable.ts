@@ -1,6 +1,12 @@
 import { errors } from '../errors.js'
 import { isFilledByDatabase } from '../model/column.js'
+import { writes } from '../policy/operations.js'
 import type { Registration } from './registration.js'
+
+/** True if clients may create, update or delete records of a resource. */
+export function isWritable ({ protections }: Registration): boolean {
+  return writes.some((operation) => protections[operation] !== 'closed')
+}
 
 /**
  * True if clients are meant to create records of a resource: setup then checks that the table permits it. False if the
