@@ -49,10 +49,19 @@ test('MariaDB under writes', async (t) => {
 async function restoreDump (t: Test, { server, writing, places }: Drill): Promise<void> {
   const [copy, restore] = blocksOf('MariaDB: a dump', 'sh')
   const shell = { places, env: clientOf(t, server) }
+  await runSql(siteOf(server, 'site'), 'create event tidy on schedule every 1 day do delete from entry where id < 0')
+  await runSql(siteOf(server, 'site'), 'create procedure tidy_now() delete from entry where id < 0')
+  await runSql(siteOf(server, 'site'), 'create trigger trimmed before insert on entry for each row ' +
+    'set new.label = trim(new.label)')
   const acknowledged = writing.acknowledged()
   await follow(copy, shell)
   t.ok(writing.acknowledged().length > acknowledged.length, 'writes went on')
   await follow(restore, shell)
+  const programs = 'select routine_name as name from information_schema.routines where routine_schema = database() ' +
+    'union all select event_name from information_schema.events where event_schema = database() ' +
+    'union all select trigger_name from information_schema.triggers where trigger_schema = database() order by 1'
+  t.strictSame((await runSql(siteOf(server, 'restored'), programs)).map(({ name }) => name),
+    ['tidy', 'tidy_now', 'trimmed'])
   await checkRestored(t, openMariadb(siteOf(server, 'restored')), acknowledged)
 }
 
