@@ -421,6 +421,32 @@ test('D-207: a foreign key beside a column of its name has the name of its own c
   }
 })
 
+test('D-207: two foreign keys that would be one field have the names of their columns as keys', async (t) => {
+  const key = {
+    sqlite: 'integer primary key', postgres: 'serial primary key', mariadb: 'integer auto_increment primary key'
+  }[engine]
+  const foreign = (columns: readonly string[]): string => [
+    ...columns.map((column) => `${column} integer`),
+    ...columns.map((column) => `foreign key (${column}) references topic (id)`)
+  ].join(', ')
+  const db = await database(t, [
+    `create table topic (id ${key}, name varchar(9))`,
+    `create table doc (id ${key}, ${foreign(['author', 'author_id'])})`,
+    `create table paper (id ${key}, ${foreign(['author_id', 'author', 'author2'])})`,
+    "insert into topic (name) values ('x'), ('y'), ('z')"
+  ])
+  const found = await introspect(db)
+  t.strictSame(found.notes, [])
+  const app = await serve(t, db, await load(t, found), { defaultAuth: openAuth() })
+  for (const [table, record] of Object.entries({ doc: {}, paper: { author2_id: 3 } })) {
+    const payload = { author: 1, author_id: 2, ...record }
+    t.match((await app.inject({ method: 'POST', url: `/api/${table}/`, payload })).json(), { id: 1, ...payload })
+    const { rows: [row] } = await sql`select * from ${sql.table(table)}`.execute(db)
+    t.match(row, { author: 1, author_id: 2 })
+    t.match((await app.inject(`/api/${table}/?author=1&author_id=2`)).json(), { objects: [payload] })
+  }
+})
+
 test('tables that createTables made come back as the models that they were made of', async (t) => {
   const Folder = defineModel('Folder', { id: uuid({ column: 'folder' }), name: text() })
   const Sheet: Model = defineModel('Sheet', {

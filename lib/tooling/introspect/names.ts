@@ -12,13 +12,15 @@ export class Names {
 
   /**
    * Reserves a name and returns it. If the name is taken, cuts it to 57 characters and appends the first number from 2
-   * on that makes it free. `also` returns further names for a name: all of them must be free, and are reserved, too.
+   * on that makes it free. `also` returns further names for a name: all of them must be free, and are reserved, too. It
+   * returns undefined for a name that cannot be taken.
    */
-  take (wanted: string, also: (name: string) => readonly string[] = () => []): string {
+  take (wanted: string, also: (name: string) => readonly string[] | undefined = () => []): string {
     for (let number = 1; ; number++) {
       const name = number === 1 ? wanted : `${wanted.slice(0, maxNameLength - 3)}${number}`
-      const all = [name, ...also(name)].map((text) => text.toLowerCase())
-      if (all.some((text) => this.#taken.has(text))) continue
+      const more = also(name)
+      const all = [name, ...more ?? []].map((text) => text.toLowerCase())
+      if (more === undefined || all.some((text) => this.#taken.has(text))) continue
       for (const text of all) this.#taken.add(text)
       return name
     }
@@ -89,19 +91,29 @@ export function referenceName (column: string): string {
   return fieldName(stem ?? name)
 }
 
+/** The context for naming the fields of a table. */
+export interface NameSetting {
+  readonly names: Names
+  /** Columns of the foreign keys. */
+  readonly references: readonly string[]
+}
+
 /**
  * Returns the name of a column's field, with options. If the name of the column does not follow from the name of the
  * field, the option `column` or `key` states it. Otherwise the options are empty.
  */
-export function nameFor (column: string, kind: FieldKind, names: Names): Pick<FieldPlan, 'name' | 'options'> {
+export function nameFor (column: string, kind: FieldKind, setting: NameSetting): Pick<FieldPlan, 'name' | 'options'> {
+  const { names, references } = setting
   if (kind !== 'foreignKey') {
     const name = names.take(fieldName(column))
     return { name, options: column === name ? {} : { column } }
   }
-  const own = keyFor(column, names)
+  const own = keyFor(column, setting)
   if (own !== undefined) {
     names.take(own)
-    return { name: names.take(referenceName(column)), options: { key: own } }
+    // Another foreign key needs the name of its column as its own key.
+    const isKept = (name: string): boolean => references.some((other) => other.toLowerCase() === name.toLowerCase())
+    return { name: names.take(referenceName(column), (name) => isKept(name) ? undefined : []), options: { key: own } }
   }
   const name = names.take(referenceName(column), (name) => [`${name}_id`])
   return { name, options: column === `${name}_id` ? {} : { column } }
@@ -109,11 +121,12 @@ export function nameFor (column: string, kind: FieldKind, names: Names): Pick<Fi
 
 /**
  * Returns the option `key` of a foreign key: the name of the column, if that is not the name of the field with `_id`,
- * such as `authorId`, or if another column has the name of the field. Returns undefined if the option is not needed, or
- * if no key can have that name.
+ * such as `authorId`, or if another column has the name of the field, or would be a field of the same name. Returns
+ * undefined if the option is not needed, or if no key can have that name.
  */
-function keyFor (column: string, names: Names): string | undefined {
+function keyFor (column: string, { names, references }: NameSetting): string | undefined {
   const name = referenceName(column)
-  const isImplied = [name, `${name}_id`].includes(column) && names.isFree(name) && names.isFree(`${name}_id`)
+  const isAlone = references.filter((other) => referenceName(other).toLowerCase() === name.toLowerCase()).length === 1
+  const isImplied = isAlone && [name, `${name}_id`].includes(column) && names.isFree(name) && names.isFree(`${name}_id`)
   return !isImplied && fieldName(column) === column && names.isFree(column) ? column : undefined
 }

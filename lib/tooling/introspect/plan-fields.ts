@@ -6,7 +6,7 @@ import type { FieldOptions } from '../../values/field-options.js'
 import { withDefault, type DefaultSetting, type Source } from './field-default.js'
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
-import { nameFor, Names } from './names.js'
+import { nameFor, Names, type NameSetting } from './names.js'
 import { isPlainName, type CompositeTable, type KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import { columnOf } from './plan-unique.js'
@@ -30,9 +30,7 @@ const unshownNote = 'holds values that no record can show, such as infinity, a z
   'era, and is nullable: they are shown as null'
 
 /** The context for planning a column of a table. */
-interface Setting extends ReferenceSetting, DefaultSetting {
-  readonly names: Names
-}
+type Setting = ReferenceSetting & DefaultSetting
 
 /** Plans the fields of a table. The notes name the columns that it leaves out or declares differently. */
 export async function planFields (
@@ -40,12 +38,14 @@ export async function planFields (
   targetOf: Setting['targetOf']
 ): Promise<{ readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] }> {
   const notes: Note[] = []
-  const setting: Setting = { handle, targetOf, key, checks: checkCompiler(), names: new Names(), notes }
-  setting.names.take('id')
+  const setting: Setting = { handle, targetOf, key, checks: checkCompiler(), notes }
   const planned = await planColumns(table, keyColumn, setting)
+  const references = planned.filter(isReference)
+  const naming = { names: new Names(), references: references.map(({ source }) => source.column.name) }
+  naming.names.take('id')
   // Foreign keys are named last, so that no other column loses its name to one, whatever their order.
-  const fields = [...planned.filter((plan) => !isReference(plan)), ...planned.filter(isReference)]
-    .flatMap((plan) => orNote(complete(plan, setting), plan.source.column, notes))
+  const fields = [...planned.filter((plan) => !isReference(plan)), ...references]
+    .flatMap((plan) => orNote(complete(plan, setting, naming), plan.source.column, notes))
   const place = (column?: string): number => table.columns.findIndex(({ name }) => name === column)
   return {
     fields: fields.toSorted((one, other) => place(columnOf(one)) - place(columnOf(other))),
@@ -154,9 +154,9 @@ async function planValue (
 }
 
 /** Returns a field with its name and the default of its column, or the reason why the column cannot be a field. */
-function complete ({ field, source }: PlannedColumn, setting: Setting): FieldPlan | string {
+function complete ({ field, source }: PlannedColumn, setting: Setting, naming: NameSetting): FieldPlan | string {
   const { column } = source
-  const { name, options: named } = nameFor(column.name, field.kind, setting.names)
+  const { name, options: named } = nameFor(column.name, field.kind, naming)
   const filled = isFilled(column, field.kind) && { readOnly: true }
   const options = { ...field.options, ...named, ...filled }
   return withDefault({ ...field, name, options }, source, setting)
