@@ -38,7 +38,7 @@ const unenforced = (why: string): string =>
   'The database would refuse writes, because it cannot enforce a foreign key:\n' +
   `- the foreign key of table 'City' (country) refers to table ${why}`
 
-test('D-NEW1: SQLite: a foreign key to a column that is not unique fails at start, not at each write', async (t) => {
+test('D-270: SQLite: a foreign key to a column that is not unique fails at start, not at each write', async (t) => {
   const { message } = await start(t, [country, city('Country (code)')], both)
   t.equal(message, unenforced(
     "'Country' (code), which has neither a primary key nor a unique index of exactly that: " +
@@ -53,7 +53,7 @@ test('D-NEW1: SQLite: a foreign key to a column that is not unique fails at star
   }
 })
 
-test('D-NEW1: SQLite: a foreign key to a table or a primary key that is missing fails at the start', async (t) => {
+test('D-270: SQLite: a foreign key to a table or a primary key that is missing fails at the start', async (t) => {
   const one = [[City, openAuth()]] as const
   t.equal((await start(t, [city('nowhere')], one)).message, unenforced(
     "'nowhere', which does not exist: create it, or make table 'City' anew without the foreign key"))
@@ -64,7 +64,7 @@ test('D-NEW1: SQLite: a foreign key to a table or a primary key that is missing 
   t.match((await start(t, view, one)).message, unenforced("'land' (id), which has neither"))
 })
 
-test('D-NEW1: SQLite: a foreign key of several columns needs an index of all of them', async (t) => {
+test('D-270: SQLite: a foreign key of several columns needs an index of all of them', async (t) => {
   const pair = 'create table City (id integer primary key autoincrement, country text, zip text, ' +
     'foreign key (country, zip) references area (country, code))'
   const area = 'create table area (country text, code text'
@@ -73,7 +73,7 @@ test('D-NEW1: SQLite: a foreign key of several columns needs an index of all of 
   t.equal((await start(t, [`${area}, primary key (code, country))`, pair], [[City, openAuth()]])).message, '')
 })
 
-test('D-NEW1: SQLite: such a foreign key bothers nobody if clients write neither table', async (t) => {
+test('D-270: SQLite: such a foreign key bothers nobody if clients write neither table', async (t) => {
   const tables = [country, city('Country (code)')]
   t.equal((await start(t, tables, [[Country, readOnlyAuth()], [City, readOnlyAuth()]])).message, '')
   const creates: Policy = { ...openAuth(), open: ['create'], closed: ['update', 'delete'] }
@@ -82,7 +82,7 @@ test('D-NEW1: SQLite: such a foreign key bothers nobody if clients write neither
   }
 })
 
-test('D-NEW1: servers, which refuse to make such a foreign key, are asked for none', async (t) => {
+test('D-270: servers, which refuse to make such a foreign key, are asked for none', async (t) => {
   const db = openSqlite<Tables>(':memory:')
   const server = openPostgres<Tables>('postgres://localhost:1/nothing')
   t.teardown(async () => { await Promise.all([db.destroy(), server.destroy()]) })
