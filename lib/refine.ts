@@ -8,8 +8,8 @@ import type { CallOptions } from './client/send.js'
 import {
   listKeys, listRange, resourceOf, type AnyClient, type DataProviderOptions, type Query
 } from './providers/any-resource.js'
-import { KnownTags } from './providers/known-tags.js'
 import { toFilters } from './providers/refine-filters.js'
+import { SeenRecords } from './providers/seen-records.js'
 import { toShownError } from './providers/shown-error.js'
 
 export type { AnyClient, DataProviderOptions } from './providers/any-resource.js'
@@ -19,9 +19,6 @@ export interface RefineOptions extends DataProviderOptions {
   readonly apiUrl?: string
 }
 
-/** Most records of a list that refine wants without pages, such as the choices of a select. The rest is left out. */
-const maxUnpaged = 1000
-
 /**
  * Returns a data provider for refine: `createDataProvider(createClient<[typeof User]>({ … }))`. A filter on `q` is the
  * search of a list. `meta.include` names related records.
@@ -29,7 +26,10 @@ const maxUnpaged = 1000
 export function createDataProvider (
   client: AnyClient, { maxLimit = 100, apiUrl = '/api' }: RefineOptions = {}
 ): DataProvider {
-  return { ...lists(client, maxLimit), ...records(client), getApiUrl: () => apiUrl }
+  const seen = new SeenRecords()
+  return {
+    ...lists(client, maxLimit, seen), ...reads(client, maxLimit, seen), ...writes(client, seen), getApiUrl: () => apiUrl
+  }
 }
 
 /** Returns what a promise resolves to. If it fails, throws an error as refine shows it. */
@@ -46,45 +46,57 @@ function toHttpError (cause: RestModelsError): HttpError {
   return Object.assign(new Error(message, { cause }), { statusCode: cause.status, errors })
 }
 
-function lists (client: AnyClient, maxLimit: number) {
+function lists (client: AnyClient, maxLimit: number, seen: SeenRecords) {
   return {
     getList: async <Item extends BaseRecord> (params: GetListParams): Promise<GetListResponse<Item>> => {
-      const { currentPage = 1, pageSize = 10, mode = 'server' } = params.pagination ?? {}
-      const range = mode === 'server' ? { page: currentPage, size: pageSize } : { page: 1, size: maxUnpaged }
+      const { currentPage: page = 1, pageSize: size = 10, mode = 'server' } = params.pagination ?? {}
+      // refine cuts the pages itself if they are not the server's.
+      const range = mode === 'server' ? { page, size } : { page: 1, size: Number.MAX_SAFE_INTEGER }
+      const { resource, meta } = params
       const { items, count, isCapped } = await shown(listRange<Item>(
-        resourceOf(client, params.resource), toQuery(params), { ...range, maxLimit }, signalOf(params.meta)))
-      return { data: items, total: count, isCapped }
-    },
-    getMany: async <Item extends BaseRecord> (params: GetManyParams): Promise<GetManyResponse<Item>> => {
-      const { resource, ids, meta } = params
-      const found = listKeys<Item>(resourceOf(client, resource), ids, maxLimit, includeOf(meta), signalOf(meta))
-      return { data: await shown(found) }
+        resourceOf(client, resource), toQuery(params), { ...range, maxLimit }, signalOf(meta)))
+      const data = seen.listed(resource, items, includeOf(meta))
+      return mode === 'server'
+        ? { data, total: count, isCapped }
+        : { data, total: items.length, isCapped: items.length < count }
     }
   }
 }
 
-function records (client: AnyClient) {
-  // refine does not say which state of a record a form shows. The state that was read last counts.
-  const tags = new KnownTags()
+function reads (client: AnyClient, maxLimit: number, seen: SeenRecords) {
   return {
+    getMany: async <Item extends BaseRecord> (params: GetManyParams): Promise<GetManyResponse<Item>> => {
+      const { resource, ids, meta } = params
+      const found = listKeys<Item>(resourceOf(client, resource), ids, maxLimit, includeOf(meta), signalOf(meta))
+      return { data: seen.listed(resource, await shown(found), includeOf(meta)) }
+    },
     getOne: async <Item extends BaseRecord> ({ resource, id, meta }: GetOneParams): Promise<GetOneResponse<Item>> => {
       const read = async (query: Query) => await resourceOf(client, resource).read<Item>(id, query)
-      return { data: await shown(tags.read(resource, read, { ...includeOf(meta), ...signalOf(meta) }, String(id))) }
-    },
+      return { data: await shown(seen.read(resource, id, read, { ...includeOf(meta), ...signalOf(meta) })) }
+    }
+  }
+}
+
+function writes (client: AnyClient, seen: SeenRecords) {
+  return {
     create: async <Item extends BaseRecord, Body = {}> (
       { resource, variables }: CreateParams<Body>
-    ): Promise<CreateResponse<Item>> => ({ data: await shown(resourceOf(client, resource).create<Item>(variables)) }),
+    ): Promise<CreateResponse<Item>> => {
+      const record = await shown(resourceOf(client, resource).create<Item>(seen.toBody(resource, variables)))
+      return { data: seen.written(resource, record) }
+    },
     update: async <Item extends BaseRecord, Body = {}> (
       { resource, id, variables }: UpdateParams<Body>
     ): Promise<UpdateResponse<Item>> => {
-      const condition = tags.condition(resource, String(id))
-      const record = await shown(resourceOf(client, resource).update<Item>(id, variables, condition))
-      return { data: tags.keep(resource, record, String(id)) }
+      const body = seen.toBody(resource, variables)
+      const record = await shown(resourceOf(client, resource).update<Item>(id, body, seen.condition(resource, id)))
+      return { data: seen.written(resource, record) }
     },
     deleteOne: async <Item extends BaseRecord, Body = {}> (
       { resource, id }: DeleteOneParams<Body>
     ): Promise<DeleteOneResponse<Item>> => {
       await shown(resourceOf(client, resource).delete(id))
+      seen.forget(resource, id)
       return { data: { id } as Item }
     }
   }

@@ -7,12 +7,18 @@ import type { Query } from './any-resource.js'
  */
 const maxTags = 200
 
+interface Known {
+  readonly tag: string
+  /** The record as the client returned it with the ETag. */
+  readonly values: string
+}
+
 /**
  * The ETags of records that were read, by the name of the resource and a key: the values of the record, or its id. The
  * libraries that data providers serve copy records, so an ETag cannot be found by the object that the client returned.
  */
 export class KnownTags {
-  readonly #tags = new Map<string, string>()
+  readonly #tags = new Map<string, Known>()
   /** Names of resources whose records had no ETag when one was last read alone. */
   readonly #untagged = new Set<string>()
 
@@ -48,7 +54,7 @@ export class KnownTags {
     // An older tag under this key is that of an older state of the record.
     this.#tags.delete(place)
     if (tag === undefined) return record
-    this.#tags.set(place, tag)
+    this.#tags.set(place, { tag, values: JSON.stringify(tagged) })
     for (const oldest of this.#tags.keys()) {
       if (this.#tags.size <= maxTags) break
       this.#tags.delete(oldest)
@@ -56,13 +62,24 @@ export class KnownTags {
     return record
   }
 
+  /** Drops the ETag under a key if it is that of a record with other values than `shown`. */
+  compare (resource: string, key: unknown, shown: object): void {
+    const known = this.#tags.get(placeOf(resource, key))
+    if (known !== undefined && known.values !== JSON.stringify(shown)) this.forget(resource, key)
+  }
+
+  /** Drops the ETag under a key. */
+  forget (resource: string, key: unknown): void {
+    this.#tags.delete(placeOf(resource, key))
+  }
+
   /**
    * Returns the option `ifMatch` for a write, which then fails if the record has changed since its ETag was kept.
    * Returns an empty object if no ETag is kept under the key.
    */
   condition (resource: string, key: unknown): { readonly ifMatch?: string } {
-    const tag = this.#tags.get(placeOf(resource, key))
-    return tag === undefined ? {} : { ifMatch: tag }
+    const known = this.#tags.get(placeOf(resource, key))
+    return known === undefined ? {} : { ifMatch: known.tag }
   }
 }
 

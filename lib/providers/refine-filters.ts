@@ -2,7 +2,9 @@ import type { CrudFilter, CrudOperators } from '@refinedev/core'
 
 type Terms = ReadonlyArray<readonly [name: string, value: unknown]>
 
-const equal = (field: string, value: unknown): Terms => [[field, value]]
+const equal = (field: string, value: unknown): Terms => [value === null ? [`${field}__is`, null] : [field, value]]
+const unequal = (field: string, value: unknown): Terms =>
+  [value === null ? [`${field}__is`, 'notnull'] : [`${field}__ne`, value]]
 const as = (operator: string) => (field: string, value: unknown): Terms => [[`${field}__${operator}`, value]]
 /**
  * Returns a function that makes a filter by a pattern. `%`, `_` and `\` in the value stand for themselves. An empty
@@ -21,8 +23,8 @@ const pattern = (operator: 'like' | 'ilike', before: string, after: string): typ
 const operators = new Map<string, (field: string, value: unknown) => Terms>(Object.entries({
   eq: equal,
   eqs: equal,
-  ne: as('ne'),
-  nes: as('ne'),
+  ne: unequal,
+  nes: unequal,
   nin: noneOf,
   in: as('in'),
   lt: as('lt'),
@@ -47,7 +49,7 @@ function between (field: string, value: unknown): Terms {
 
 /** Returns the filter for refine's operator `nin`. An empty list excludes no record, so it becomes no filter. */
 function noneOf (field: string, value: unknown): Terms {
-  return Array.isArray(value) && value.length === 0 ? [] : [[`${field}__ne`, value]]
+  return Array.isArray(value) && value.length === 0 ? [] : unequal(field, value)
 }
 
 /**
@@ -67,7 +69,7 @@ export function toFilters (filters: readonly CrudFilter[]): Record<string, unkno
 function termsOf (filter: CrudFilter): Terms {
   if (filter.operator === 'and') return filter.value.flatMap(termsOf)
   if ('field' in filter) {
-    if (filter.field === 'q') return [['search', filter.value]]
+    if (filter.field === 'q') return [['search', filter.value ?? undefined]]
     const terms = operators.get(filter.operator)
     if (terms !== undefined) return terms(filter.field, filter.value)
   }

@@ -29,7 +29,24 @@ test('a list has the records of its page, and the number of all', async (t) => {
   t.equal(total, 12)
   t.same(rest, { isCapped: false })
   t.equal((await provider.getList({ resource })).data.length, 10, 'ten to a page if refine does not say')
-  t.equal((await provider.getList({ resource, pagination: { mode: 'off' } })).data.length, 12)
+})
+
+test('D-191: without pages of the server, a list has all records, and the number of them', async (t) => {
+  const { provider } = await provide(t, { count: 6 })
+  for (const mode of ['off', 'client'] as const) {
+    const { data, ...rest } = await provider.getList({ resource, pagination: { mode, currentPage: 2, pageSize: 3 } })
+    t.equal(data.length, 12, 'refine cuts the pages itself')
+    t.same(rest, { total: 12, isCapped: false })
+  }
+})
+
+test('D-191: a list that the server ends early says so', async (t) => {
+  const list = Object.assign(Promise.resolve({ meta: { count: 12, capped: false, next: '' }, objects: [{ id: 1 }] }), {
+    async * pages () { yield { objects: [{ id: 1 }] } }
+  })
+  const provider = createDataProvider({ task: Object({ list: () => list }) })
+  const pagination = { mode: 'client' } as const
+  t.same(await provider.getList({ resource, pagination }), { data: [{ id: 1 }], total: 1, isCapped: true })
 })
 
 test('D-192: the total is the server\'s bound if it has stopped counting', async (t) => {
@@ -68,7 +85,10 @@ test('the operators of refine are filters', async (t) => {
   t.same(await by('title', 'endswith', ' 4'), [4])
   t.same(await by('title', 'endswiths', '2'), [2, 12])
   t.same(await by('person__name', 'eq', 'Ben'), [2, 6, 10])
+  for (const operator of ['eq', 'eqs'] as const) t.same(await by('person_id', operator, null), [4, 8, 12])
+  for (const operator of ['ne', 'nes'] as const) t.same(await by('due', operator, null), [2, 4, 6, 8, 10, 12])
   t.same(await by('q', 'contains', 'rest'), [4, 8, 12], 'the search')
+  t.equal((await by('q', 'contains', null)).length, 12, 'a search for nothing leaves nothing out')
   const both = [
     { field: 'id', operator: 'gt', value: 3 } as const, { field: 'state', operator: 'eq', value: 'done' } as const
   ]
@@ -117,6 +137,73 @@ test('D-188: an update is refused if the record was changed since it was read la
   await client.task.update(2, { title: 'theirs' })
   t.match(await errorOf(update('fifth')), { statusCode: 412 }, 'also with related records, a form is protected')
   t.same(await provider.deleteOne({ resource, id: 2 }), { data: { id: 2 } }, 'a delete is not compared')
+})
+
+test('D-188: an update after a list never names a state that is older than what the list has shown', async (t) => {
+  const { provider, client } = await provide(t)
+  const update = async (title: string) => await provider.update({ resource, id: 2, variables: { title } })
+  const lists = [
+    async () => await provider.getList({ resource }),
+    async () => await provider.getList({ resource, meta: { include: ['person'] } }),
+    async () => await provider.getMany!({ resource, ids: [2] })
+  ]
+  for (const [index, list] of lists.entries()) {
+    await provider.getOne({ resource, id: 2 })
+    await list()
+    await client.task.update(2, { title: `theirs ${index}` })
+    t.match(await errorOf(update('mine')), { statusCode: 412 }, 'a list that shows the same keeps the protection')
+    await list()
+    t.match(await update(`mine ${index}`), { data: { title: `mine ${index}` } })
+  }
+})
+
+test('D-188: a record that was created counts as read', async (t) => {
+  const { provider, client } = await provide(t)
+  await provider.create({ resource, variables: { title: 'new' } })
+  await client.task.update(13, { title: 'theirs' })
+  const update = provider.update({ resource, id: 13, variables: { title: 'mine' } })
+  t.match(await errorOf(update), { statusCode: 412 })
+})
+
+test('D-188: the tag of a record that was deleted is forgotten, because another may get its id', async (t) => {
+  const conditions: unknown[] = []
+  const record = { id: 1 }
+  keepEtag(record, '"a"')
+  const provider = createDataProvider({
+    task: Object({
+      create: async () => record,
+      update: async (_key: unknown, _body: unknown, condition: unknown) => {
+        conditions.push(condition)
+        return record
+      },
+      delete: async () => {}
+    })
+  })
+  await provider.create({ resource, variables: {} })
+  await provider.update({ resource, id: 1, variables: {} })
+  await provider.deleteOne({ resource, id: 1 })
+  await provider.update({ resource, id: 1, variables: {} })
+  t.same(conditions, [{ ifMatch: '"a"' }, {}])
+})
+
+test('a record that was read with related ones can be saved', async (t) => {
+  const { provider, sent } = await provide(t)
+  const meta = { include: ['person', 'author'] }
+  const { data: read } = await provider.getOne({ resource, id: 1, meta })
+  t.match(read, { person_id: 1, person: { name: 'Ann' }, authorId: null, author: null })
+  const save = async (variables: object) => {
+    const { data } = await provider.update({ resource, id: 1, variables })
+    return [data['person_id'], data['authorId']]
+  }
+  t.same(await save({ ...read, title: 'saved' }), [1, null])
+  const { person, author, ...alone } = read
+  t.same(sent.at(-1)?.[1], { ...alone, title: 'saved' }, 'without the related records')
+  t.same(await save({ ...read, person_id: 2, authorId: 2 }), [2, 2], 'the key counts, not the record beside it')
+  t.same(await save({ person: { id: 1 }, author: { id: 1 } }), [1, 1], 'a related record alone stands for its key')
+  t.same(await save({ person: null, author: 2 }), [null, 2])
+  await provider.getList({ resource: 'person', meta: { include: [] } })
+  const created = await provider.create({ resource, variables: { title: 'new', person: { id: 2 } } })
+  t.match(created, { data: { person_id: 2 } })
 })
 
 test('errors have the form in which refine shows them at their fields', async (t) => {

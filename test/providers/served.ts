@@ -9,7 +9,9 @@ export const Task = defineModel('Task', {
   state: text({ enum: ['open', 'done'], default: 'open' }),
   due: date({ nullable: true }),
   person: foreignKey(() => Person, { nullable: true }),
+  author: foreignKey(() => Person, { nullable: true, key: 'authorId' }),
   urgent: boolean({ default: false }),
+  secret: text({ nullable: true }),
   created: datetime({ default: 'now' })
 })
 /** A model with long keys. */
@@ -17,7 +19,7 @@ export const Label = defineModel('Label', { id: text() })
 /** Two keys, which have nine characters in a query for each of their own. */
 export const labels = ['x', 'y'].map((end) => '漢'.repeat(99) + end)
 
-const taskOptions = { search: ['title'], etag: true, readOnly: ['created'] } as const
+const taskOptions = { search: ['title'], etag: true, readOnly: ['created'], exclude: ['secret'] } as const
 type Resources = [{ model: typeof Task } & typeof taskOptions, typeof Person]
 
 export interface Served {

@@ -1,0 +1,79 @@
+import type { Query } from './any-resource.js'
+import { KnownTags } from './known-tags.js'
+
+interface Identified { readonly id?: unknown }
+
+/**
+ * What the pages of an app with refine have seen: the ETags of records by their ids, and the references that records
+ * were read with. refine does not say which state of a record a form shows. The state that was seen last counts.
+ */
+export class SeenRecords {
+  readonly #tags = new KnownTags()
+  /** By the name of a resource: the name of each related record, and of its key, such as `person` and `person_id`. */
+  readonly #references = new Map<string, Map<string, string>>()
+
+  /** Reads a record, which is then the one that was seen. */
+  async read<Item extends object> (
+    resource: string, id: unknown, read: (query: Query) => Promise<Item>, query: Query
+  ): Promise<Item> {
+    const record = await this.#tags.read(resource, read, query, String(id))
+    this.#rememberReferences(resource, record, query)
+    return record
+  }
+
+  /** Returns the records of a list. They have no ETags, so one is dropped if it is that of another state. */
+  listed<Item extends Identified> (resource: string, records: Item[], query: Query): Item[] {
+    const names = includedNames(query)
+    for (const record of records) this.#tags.compare(resource, String(record.id), without(record, names))
+    if (records[0] !== undefined) this.#rememberReferences(resource, records[0], query)
+    return records
+  }
+
+  /** Returns a record as a write answered it, which is then the one that was seen. */
+  written<Item extends Identified> (resource: string, record: Item): Item {
+    return this.#tags.keep(resource, record, String(record.id))
+  }
+
+  /** Forgets a record that was deleted, because another one may get its id. */
+  forget (resource: string, id: unknown): void {
+    this.#tags.forget(resource, String(id))
+  }
+
+  /** Returns the option `ifMatch` for an update. */
+  condition (resource: string, id: unknown): { readonly ifMatch?: string } {
+    return this.#tags.condition(resource, String(id))
+  }
+
+  /**
+   * Returns the body of a write. Apps send a record back as they read it, but in a body a key stands for each related
+   * record. If the values have this key, it counts, because a form changes the key and leaves the record beside it.
+   */
+  toBody (resource: string, values: unknown): Query {
+    const references = this.#references.get(resource)
+    return Object.fromEntries(Object.entries<unknown>(Object(values)).flatMap(([name, value]) => {
+      const key = references?.get(name)
+      if (key === undefined || typeof value !== 'object') return [[name, value]]
+      return Object.hasOwn(Object(values), key) ? [] : [[name, value === null ? null : Object(value).id]]
+    }))
+  }
+
+  #rememberReferences (resource: string, record: object, query: Query): void {
+    const references = this.#references.get(resource) ?? new Map<string, string>()
+    const names = Object.keys(record)
+    for (const name of includedNames(query)) {
+      // The API writes a related record after its key, whose name the client does not know.
+      const key = names[names.indexOf(name) - 1]
+      if (key !== undefined) references.set(name, key)
+    }
+    this.#references.set(resource, references)
+  }
+}
+
+/** Returns the names of the related records that a query adds to each record: `project` of `project__company`. */
+function includedNames ({ include = [] }: Query): string[] {
+  return [include].flat().map((path) => String(path).replace(/__.*/, ''))
+}
+
+function without (record: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)))
+}
