@@ -1,7 +1,7 @@
 import type {
   CreateParams, CreateResult, DataProvider, DeleteManyParams, DeleteManyResult, DeleteParams, DeleteResult,
   GetListParams, GetListResult, GetManyParams, GetManyReferenceParams, GetManyResult, GetOneParams, GetOneResult,
-  UpdateManyParams, UpdateManyResult, UpdateParams, UpdateResult
+  Identifier, UpdateManyParams, UpdateManyResult, UpdateParams, UpdateResult
 } from 'ra-core'
 import { RestModelsError } from './client/failure.js'
 import {
@@ -78,30 +78,36 @@ function writes (client: AnyClient, tags: KnownTags) {
     create: methodOf(client, async (resource, { data }: CreateParams, name): Promise<CreateResult> =>
       ({ data: tags.keep(name, await resource.create(withoutNulls(data))) })),
     update,
-    updateMany: async (name: string, { ids, data }: UpdateManyParams): Promise<UpdateManyResult> => {
-      await Promise.all(ids.map(async (id) => await update(name, { id, data, previousData: undefined })))
-      return { data: ids }
-    },
+    updateMany: async (name: string, { ids, data }: UpdateManyParams): Promise<UpdateManyResult> =>
+      await each(ids, async (id) => await update(name, { id, data, previousData: undefined })),
     delete: remove,
-    deleteMany: async (name: string, { ids }: DeleteManyParams): Promise<DeleteManyResult> => {
-      await Promise.all(ids.map(async (id) => await remove(name, { id })))
-      return { data: ids }
-    }
+    deleteMany: async (name: string, { ids }: DeleteManyParams): Promise<DeleteManyResult> =>
+      await each(ids, async (id) => await remove(name, { id }))
   }
+}
+
+/** Writes several records. If any of them fails, throws the first error when all have been tried. */
+async function each (ids: Identifier[], write: (id: Identifier) => Promise<unknown>): Promise<{ data: Identifier[] }> {
+  const results = await Promise.allSettled(ids.map(write))
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  return { data: ids }
 }
 
 function toQuery ({ filter: { q, ...filters } = {}, sort, meta }: GetListParams): Query {
   const terms = Object.entries<unknown>(filters)
   return {
-    ...Object.fromEntries(terms.map(([name, value]) => [value === null ? nullTest(name) : name, value])),
-    ...q !== undefined && { search: q },
+    ...Object.fromEntries(terms.map(([name, value]) => value === null ? nullTest(name) : [name, value])),
+    search: q ?? undefined,
     ...sort && { ordering: `${sort.order === 'DESC' ? '-' : ''}${sort.field}` },
     ...includeOf(meta)
   }
 }
 
-function nullTest (name: string): string {
-  return name.endsWith('__is') ? name : `${name}__is`
+/** Returns the filter of the API for a filter whose value is null. */
+function nullTest (name: string): [name: string, value: string | null] {
+  const operator = /__(?:eq|ne|is)$/.exec(name)?.[0] ?? ''
+  return [`${name.slice(0, name.length - operator.length)}__is`, operator === '__ne' ? 'notnull' : null]
 }
 
 function includeOf (meta: { readonly include?: unknown } | undefined): Query {

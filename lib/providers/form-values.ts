@@ -9,13 +9,13 @@ export function withoutNulls (data: Query): Query {
 }
 
 /**
- * Returns the values that a form has changed, without the id. A form gives the whole record, and null for an empty
- * input of a field that records do not show. Unchanged values must not be sent, because they would overwrite what
- * somebody else has written meanwhile. If the record before the change is not known, returns all values except the id.
+ * Returns the values that a form has changed, without the id. Unchanged values must not be sent, because they would
+ * overwrite what somebody else has written meanwhile. If the record before the change is not known, returns all values
+ * except the id. An input of a field that records do not show is undefined until somebody uses it, and null if it was
+ * emptied.
  */
-export function changesOf (data: Query, previousData: Query | undefined): Query {
-  const textOf = (value: unknown): string => JSON.stringify(value ?? null)
+export function changesOf (data: Query, previousData: Query = {}): Query {
   const isChanged = (name: string, value: unknown): boolean =>
-    previousData === undefined || textOf(value) !== textOf(previousData[name])
+    JSON.stringify(value) !== JSON.stringify(previousData[name])
   return Object.fromEntries(Object.entries(data).filter(([name, value]) => name !== 'id' && isChanged(name, value)))
 }

@@ -331,10 +331,21 @@ test('one command starts the workspace and the application', async (t) => {
   t.match(await answer.json(), { objects: [{ name: 'Acme' }] })
 })
 
+/** A task of the program of docs/admin.md, as the API shows it. */
+async function taskOf (address: string, title: string): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${address}/api/task/?title=${title}`)
+  return (await answer.json() as { objects: Array<Record<string, unknown>> }).objects[0] ?? {}
+}
+
 test('the program of docs/admin.md with react-admin', async (t) => {
   if (lacks(t, 'chromium')) return
   const { page, complaints, origins, address } = await openProgram(t, 'react-admin', folder)
+  // Five and a half hours ahead of UTC.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Kolkata' })
+  await page.reload()
   await page.getByText('1-10 of 30').waitFor()
+  await page.getByText('3/1/2026, 3:00:00 PM').first().waitFor()
   await search(page, 'count', '1-10 of 10')
   await page.getByRole('row', { name: /Count 3/ }).first().getByText('Ann').waitFor()
   await page.getByText('Count 3', { exact: true }).click()
@@ -343,9 +354,30 @@ test('the program of docs/admin.md with react-admin', async (t) => {
   await page.getByRole('button', { name: 'Save' }).click()
   await page.locator('.Mui-error', { hasText: '40' }).first().waitFor()
   await title.fill('Counted')
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('1-9 of 9').or(page.getByText('1-10 of 10')).first().waitFor()
-  t.pass('it lists, searches, shows an error at its field, and saves')
+  await form(page).getByLabel('Due').fill('2026-03-02T01:15')
+  await save(page)
+  await rows(page).getByText('3/2/2026, 1:15:00 AM').waitFor()
+  t.match(await taskOf(address, 'Counted'), { due: '2026-03-01 19:45:00' }, 'a moment is stored in UTC')
+  await openRow(page, 'Counted')
+  t.equal(await form(page).getByLabel('Due').inputValue(), '2026-03-02T01:15')
+  await title.fill('Counted again')
+  await save(page)
+  const row = rows(page).filter({ hasText: 'Counted again' })
+  await row.waitFor()
+  t.match(await taskOf(address, 'Counted again'), { due: '2026-03-01 19:45:00' }, 'and stays as it is')
+  await row.getByRole('link', { name: 'Clone' }).click()
+  await form(page).getByLabel('Title').fill('Count a copy')
+  await save(page)
+  await range(page, '1-10 of 11')
+  await search(page, 'copy', '1-1 of 1')
+  t.match(await taskOf(address, 'Count a copy'), { id: 31, person_id: 1, due: '2026-03-01 19:45:00' })
+  await openRow(page, 'Count a copy')
+  await form(page).getByLabel('Due').fill('')
+  await form(page).getByLabel('Due').blur()
+  await save(page)
+  await rows(page).getByText('Count a copy').waitFor()
+  t.match(await taskOf(address, 'Count a copy'), { due: null })
+  t.pass('it lists, searches, shows an error at its field, saves and copies')
   t.strictSame(complaints, [])
   t.strictSame([...origins], [address], 'nothing is loaded from elsewhere')
 })

@@ -38,7 +38,10 @@ const MemberEdit = () => (
   <Edit mutationMode='pessimistic'>
     <SimpleForm>
       {fields}
-      <PasswordInput source='password' label='New password' helperText='Empty keeps the present one' />
+      <PasswordInput
+        source='password' label='New password' helperText='Empty keeps the present one'
+        parse={(text: string) => text === '' ? undefined : text}
+      />
     </SimpleForm>
   </Edit>
 )
