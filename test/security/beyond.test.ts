@@ -5,6 +5,7 @@ import { test } from 'tap'
 import restModels, {
   datetime, defineModel, foreignKey, integer, json, text, userAuth, type Policy
 } from '../../lib/index.js'
+import { errors, unavailable } from '../../lib/errors.js'
 import { engine, openDatabase, recordStatements, skipKeys } from '../support/database.js'
 import { Message, siteModels, User } from '../support/site.js'
 import { attack } from './security-helper.js'
@@ -253,6 +254,21 @@ test('T-112: long names are cut wherever they are repeated, in answers and in th
     const { body } = await app.inject({ method, url: `/api/note/1/?${long}=1` })
     t.ok(Buffer.byteLength(body) < 600, `an answer of ${Buffer.byteLength(body)} bytes`)
   }
+})
+
+test('T-152: refusals of a crowd leave short lines in the log, with the stack of a cause alone', async (t) => {
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } })
+  t.teardown(async () => { await app.close() })
+  const cause = new Error('the cause')
+  const refusals = [new errors.TooManyLogins(), new errors.ClientGone(), unavailable(), unavailable({ cause })]
+  for (const [index, refusal] of refusals.entries()) app.get(`/${index}`, async () => { throw refusal })
+  for (const index of refusals.keys()) await app.inject(`/${index}`)
+  const logged = lines.filter((line) => line.includes('"err"'))
+  t.equal(logged.length, refusals.length)
+  const [brief, told] = [logged.slice(0, -1), logged.at(-1) ?? '']
+  for (const line of brief) t.ok(Buffer.byteLength(line) < 600, line)
+  t.match(told, 'caused by: Error: the cause\\n    at ')
 })
 
 test('T-113: what a policy closes to everybody, nobody reads through a join from another resource', async (t) => {
