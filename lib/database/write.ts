@@ -6,7 +6,7 @@ import { decodeIn, encodeAll, type Column } from '../model/column.js'
 import { idOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
-import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
+import { referencesHold, scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
@@ -40,10 +40,12 @@ export async function runCreate (
   engine: Engine, target: WriteTarget, plan: WritePlan, guard: RecordGuard
 ): Promise<Row> {
   const values = encodeAll(plan, engine.dialect)
+  const { references } = guard
   try {
-    const create = guard.references.length === 0
+    if (engine.dialect.locksWhatItReads && references.length > 0) await requireHeld(engine, target, references)
+    const create = references.length === 0
       ? target.statements.create(...values.values())
-      : scopedInsert(engine, target, { values, references: guard.references })
+      : scopedInsert(engine, target, { values, references })
     const { row } = guard.outcome.length === 0 && !target.statements.isTriggered
       ? await engine.executor.execute(create)
       : await writeAndRead(engine, { write: create, ...readAfterCreate(engine, target, guard) })
@@ -73,6 +75,7 @@ export async function runUpdate (
     ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
     : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
   try {
+    if (engine.dialect.locksWhatItReads && references.length > 0) await requireHeld(engine, target, references)
     const returns = engine.dialect.returnsUpdates && !target.statements.isTriggered
     const { row } = returns && guard.outcome.length === 0
       ? await engine.executor.execute(update)
@@ -81,6 +84,19 @@ export async function runUpdate (
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
   }
+}
+
+/**
+ * Checks by a read that the references of a write lead where they may. The write checks this again, because it may
+ * change meanwhile.
+ *
+ * @throws Unwritten
+ */
+async function requireHeld (
+  engine: Engine, target: WriteTarget, references: RecordGuard['references']
+): Promise<void> {
+  const { row } = await engine.executor.execute(referencesHold(engine, target, references))
+  if (row === undefined) throw new Unwritten()
 }
 
 /**

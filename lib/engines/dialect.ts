@@ -145,6 +145,11 @@ export interface Dialect {
   readonly locksRows: boolean
   /** What follows `insert into` and the table to create a row of defaults only. */
   readonly emptyRow: RawBuilder<never>
+  /**
+   * True if a write locks the records that its subqueries read, also those that it then leaves out. Such a write would
+   * wait for a record that the user may not see, so the references are checked by a read first.
+   */
+  readonly locksWhatItReads: boolean
   /** True if an update can return the rows that it changed, by `returning`. */
   readonly returnsUpdates: boolean
   readonly schema: SchemaHabits

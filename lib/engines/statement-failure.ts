@@ -21,6 +21,9 @@ export class StatementFailure extends Error {
  */
 export class Repeatable extends Error {}
 
+/** Thrown when a database server gives no connection, so that certainly nothing was done. */
+export class NoConnection extends Error {}
+
 /** Code given to an error of the driver that has none, if the connection broke. */
 export const lostCode = 'CONNECTION_LOST'
 /**
@@ -87,6 +90,7 @@ export function withoutIndex (rules: FailureRules, failure: unknown, query: Quer
 
 function kindOf (rules: FailureRules, failure: unknown, sent: Sent): FailureKind | undefined {
   const kind = failureKind(rules, failure)
+  if (failure instanceof NoConnection) return 'unexecuted'
   // Another connection of an embedded engine is no better: it opens the same file, whose lock this one has waited for.
   return sent === 'nothing' && !(rules.isEmbedded && kind === 'unavailable') ? 'unexecuted' : kind
 }

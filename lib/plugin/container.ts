@@ -13,7 +13,7 @@ import { noStore } from '../policy/visibility.js'
 import { keepBytes } from '../request/payload.js'
 import { compileQueryOf } from '../request/query-string.js'
 import { compileAccess, reachableModels } from '../resource/access.js'
-import { isCreatable, isWritable } from '../resource/creatable.js'
+import { isCreatable, openWritesOf } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource, type ResourceSetting } from '../resource/resource.js'
 import { swagger2Warning, warnOfRegistration, warnOfUnshown, warnOfUnusable } from '../resource/warnings.js'
@@ -113,7 +113,7 @@ async function openEngines (
   const reader = await fitEngine(await openEngine(readDb, 'reader'), read, models)
   await requireUniqueIndexes(db, tables, models)
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
-  await requireEnforceable(db, tables, registrations.filter(isWritable).map(({ model }) => model))
+  await requireEnforceable(db, tables, registrations.map(openWritesOf))
   return { engine, reader }
 }
 

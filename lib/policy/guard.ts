@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preHandlerAsyncHookHandler } from 'fastify'
+import type { Engine } from '../database/engine.js'
+import { toHostError } from '../database/host-failure.js'
 import { errors, shownName } from '../errors.js'
 import { ignoreRejection } from '../values/promises.js'
 import type { Operation } from './operations.js'
@@ -28,6 +30,7 @@ export interface Protected {
   readonly protections: Protections
   /** The scope of the resource; undefined if it has none. */
   readonly scopeRule: unknown
+  readonly engine: Pick<Engine, 'dialect'>
 }
 
 /**
@@ -37,14 +40,14 @@ export interface Protected {
  * answered with 401 only if the request has wrong credentials; never under a policy that knows no users.
  */
 export function policyHooks (
-  { policy, protections, scopeRule }: Protected, authenticate: Authenticate, operation: Operation
+  { policy, protections, scopeRule, engine }: Protected, authenticate: Authenticate, operation: Operation
 ): preHandlerAsyncHookHandler[] {
   const { [operation]: protection } = protections
   const { scheme } = policy
   if (protection === 'closed') return [async (_request, reply) => await refuse(reply, scheme)]
   if (protection === 'guarded') {
     return [async (request, reply) => {
-      const user = await findUser(authenticate, request, reply)
+      const user = await findUser({ authenticate, engine }, request, reply)
       if (user === undefined) return await refuse(reply, scheme)
       const verdict: unknown = policy.permits(user, operation)
       if (verdict !== true) throw forbidden(request, policy, verdict)
@@ -53,7 +56,7 @@ export function policyHooks (
   }
   if (scopeRule === undefined || !knowsUsers(policy)) return []
   return [async (request, reply) => {
-    const user = await findUser(authenticate, request, reply)
+    const user = await findUser({ authenticate, engine }, request, reply)
     if (user !== undefined) request.setDecorator(kUser, user)
     else if (sendsCredentials(request, scheme)) return await refuse(reply, scheme)
   }]
@@ -85,11 +88,24 @@ function cookieNames (header: string): readonly string[] {
   return header.split(';').map((cookie) => cookie.split('=', 1).join().trim())
 }
 
-/** Returns the user who sends a request; undefined if there is none, or none with a usable id. */
+/** The function by which a policy finds users, and the engine whose failures it may throw. */
+interface Finder extends Pick<Protected, 'engine'> {
+  readonly authenticate: Authenticate
+}
+
+/**
+ * Returns the user who sends a request; undefined if there is none, or none with a usable id. Throws what the policy
+ * throws, or REST_MODELS_UNAVAILABLE (503) if that is a failure of a database that cannot serve now.
+ */
 async function findUser (
-  authenticate: Authenticate, request: FastifyRequest, reply: FastifyReply
+  { authenticate, engine }: Finder, request: FastifyRequest, reply: FastifyReply
 ): Promise<Identity | undefined> {
-  const user = await authenticate(request, reply)
+  let user: Awaited<ReturnType<Authenticate>>
+  try {
+    user = await authenticate(request, reply)
+  } catch (failure) {
+    throw toHostError(engine.dialect, failure)
+  }
   if (isUser(user)) return user
   warnOfUnusable(request, authenticate, user)
   return undefined

@@ -25,9 +25,9 @@ export function dummyHash ({ memoryKiB, passes, lanes }: Cost = usualCost): stri
 }
 
 /**
- * Compares passwords with stored argon2id hashes. Every refusal costs as much as the check of the costliest hash that
- * was compared so far, and at least as much as that of a hash by `hashPassword()`. So the time does not tell whether
- * there is a hash, or who has made it.
+ * Compares passwords with stored argon2id hashes. Every refusal costs about as much as the check of the costliest hash
+ * that was compared so far, and at least as much as that of a hash by `hashPassword()`. So the time does not tell
+ * whether there is a hash. If hashes have several parameters, it hardly tells who has made one.
  */
 export class StoredHashes {
   #costliest = usualCost

@@ -71,7 +71,7 @@ export class SeenRecords {
 
 /** Returns the names of the related records that a query adds to each record: `project` of `project__company`. */
 function includedNames ({ include = [] }: Query): string[] {
-  return [include].flat().map((path) => String(path).replace(/__.*/, ''))
+  return [include].flat().flatMap((paths) => String(paths).split(',')).map((path) => path.replace(/__.*/, ''))
 }
 
 function without (record: object, names: readonly string[]): object {

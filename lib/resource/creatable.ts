@@ -1,11 +1,24 @@
 import { errors } from '../errors.js'
-import { isFilledByDatabase } from '../model/column.js'
-import { writes } from '../policy/operations.js'
+import { isFilledByDatabase, isSetOnUpdate, type Column } from '../model/column.js'
+import { keyColumnsOf } from '../model/key.js'
+import type { Model } from '../model/model.js'
 import type { Registration } from './registration.js'
 
-/** True if clients may create, update or delete records of a resource. */
-export function isWritable ({ protections }: Registration): boolean {
-  return writes.some((operation) => protections[operation] !== 'closed')
+const writes = ['create', 'update', 'delete'] as const
+
+/** The writes that clients may make to the table of a resource, and the columns that an update sets. */
+interface OpenWrites {
+  readonly model: Model
+  readonly operations: ReadonlyArray<(typeof writes)[number]>
+  readonly updated: readonly Column[]
+}
+
+/** Returns the writes that clients may make to the table of a resource. */
+export function openWritesOf ({ model, protections, readOnly, owner }: Registration): OpenWrites {
+  const kept = new Set<Column | undefined>([...keyColumnsOf(model), ...readOnly, owner])
+  const updated =
+    model.columns.filter((column) => isSetOnUpdate(column) || !(kept.has(column) || isFilledByDatabase(column)))
+  return { model, operations: writes.filter((operation) => protections[operation] !== 'closed'), updated }
 }
 
 /**

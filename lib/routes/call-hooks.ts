@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { withHookDatabase } from '../database/hook-database.js'
+import { toHostError } from '../database/host-failure.js'
 import type { OpenTransaction } from '../database/transaction.js'
 import type { Row } from '../engines/executor.js'
 import { unavailable } from '../errors.js'
@@ -30,7 +31,8 @@ interface Occasion {
  * Calls the hook `beforeWrite`, if there is one.
  *
  * @returns what the hook returns; undefined if there is no hook
- * @throws what the hook throws; REST_MODELS_UNAVAILABLE (503) if it takes longer than `limits.statementTime`
+ * @throws what the hook throws; REST_MODELS_UNAVAILABLE (503) if the hook takes longer than `limits.statementTime`, or
+ *   if it throws a failure of a database that cannot serve now
  */
 export async function callBefore (
   { resource, hooked: { hooks: { beforeWrite }, toWhole }, request }: HookedRequest,
@@ -40,7 +42,11 @@ export async function callBefore (
   // again if the write is repeated.
   const values = structuredClone(Object.fromEntries([...plan].map(([{ key }, value]) => [key, value])))
   const occasion = { operation, values, stored: row && toWhole(row), user: userOf<Identity>(request), request }
-  return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))
+  try {
+    return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))
+  } catch (failure) {
+    throw toHostError(resource.engine.dialect, failure)
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import type {
 } from 'fastify'
 import { browserGuard, kUser, policyHooks, userOf } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
-import { readRecord, recordHook } from '../policy/owner.js'
+import { readRecord, recordHook, storedOf, type StoredRecord } from '../policy/owner.js'
 import type { Authenticate, Identity } from '../policy/policy.js'
 import { isPrivate } from '../policy/visibility.js'
 import type { Resource } from '../resource/resource.js'
@@ -86,16 +86,25 @@ function passingOn (hook: Hook): preHandlerAsyncHookHandler {
 
 /**
  * Returns a hook that reads the record and answers 404 if there is none or the user may not see it; for a write, also
- * 403 if the user is not the owner. On a path without `:id`, the hook does nothing. Returns no hook if the operation is
- * not on one record.
+ * 403 if the user is not the owner. The handler then finds the id in the form that records show: a client may write a
+ * UUID in capital letters. On a path without `:id`, the hook does nothing. Returns no hook if the operation is not on
+ * one record.
  */
 function recordHooks (resource: Resource, operation: Operation): readonly Hook[] {
   if (rowOf(operation).path !== 'record') return []
   // The route's handler knows only `request.params.id`, so the guard must not read the URL. A schema of the route may
   // have made a number of it.
   const named = { ...resource, parseKey: (id: unknown) => resource.parseKey(String(id), '') }
-  const look: Hook = writes.includes(operation)
-    ? recordHook(named)
-    : async (request) => { await readRecord(request, named) }
-  return [async (request, reply) => { if (Object.hasOwn(Object(request.params), 'id')) await look(request, reply) }]
+  const lookForOwner = recordHook(named)
+  const look = async (request: FastifyRequest): Promise<StoredRecord> => {
+    if (!writes.includes(operation)) return await readRecord(request, named)
+    await lookForOwner(request)
+    return storedOf(request)
+  }
+  return [async (request) => {
+    const params = Object(request.params) as { id?: unknown }
+    if (!Object.hasOwn(params, 'id')) return
+    const { id } = await look(request)
+    if (typeof params.id === 'string') params.id = String(id)
+  }]
 }

@@ -98,6 +98,15 @@ export function referenceExists (
   return statement.compileOnce(context, () => whereAll(context.db.selectNoFrom(sql.lit(1).as('one')), conditions))
 }
 
+/** Returns the statement that selects one row if all references refer to permitted records, otherwise none. */
+export function referencesHold (
+  context: SqlContext, shape: StatementShape, references: readonly GuardedReference[]
+): Query {
+  const statement = new ShapedStatement('references', shape, context.dialect)
+  const conditions = statement.leads(references)
+  return statement.compileOnce(context, () => whereAll(context.db.selectNoFrom(sql.lit(1).as('one')), conditions))
+}
+
 /** Adds conditions to a statement, all of which must hold. */
 export function whereAll<Built extends { where (condition: RawBuilder<SqlBool>): Built }> (
   query: Built, conditions: readonly Build[]

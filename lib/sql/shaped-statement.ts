@@ -39,7 +39,8 @@ const operations = {
   create: 'create',
   update: 'update',
   delete: 'delete',
-  reference: 'reference'
+  reference: 'reference',
+  references: 'reference'
 } as const satisfies Readonly<Record<string, StatementOperation>>
 
 /**

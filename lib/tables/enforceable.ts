@@ -1,61 +1,73 @@
+import { sql, type RawBuilder } from 'kysely'
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import { isYes, type KeyRow, type ReferenceRow } from '../engines/catalog.js'
-import type { Dialect } from '../engines/dialect.js'
-import { errors } from '../errors.js'
+import { errors, messageOf } from '../errors.js'
+import type { Column } from '../model/column.js'
 import type { Model } from '../model/model.js'
+import { isView } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
-import { setOf, uniqueSets } from './unique-indexes.js'
 
-interface Existing {
-  readonly tables: DatabaseTables
-  readonly dialect: Dialect
-  readonly keys: readonly KeyRow[]
+/** The writes of clients to the table of a model. */
+export interface OpenWrites {
+  readonly model: Model
+  readonly operations: ReadonlyArray<'create' | 'update' | 'delete'>
+  /** Columns that an update may set. */
+  readonly updated: readonly Column[]
+}
+
+/** A write that the database refuses whatever a client sends, and why, in the words of the database. */
+export interface RefusedWrite {
+  readonly model: Model
+  readonly operation: OpenWrites['operations'][number]
+  readonly why: string
 }
 
 /**
- * Checks that the database can enforce the foreign keys of the models' tables, and those that refer to these tables.
- * SQLite permits a foreign key to what does not exist, or to columns that are not unique. It then refuses every write
- * to either table, because the plugin writes with `returning`.
+ * Finds the writes that the database refuses because of a foreign key. SQLite permits a foreign key to what does not
+ * exist, or to columns that are not unique. It then refuses writes to either table, and writes that lead there by a
+ * trigger or `on delete cascade`. So it is asked to plan a write of each kind, which it does not execute. Skips views.
+ */
+export async function findRefused (
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
+): Promise<readonly RefusedWrite[]> {
+  const { db, dialect } = readHandle(handle)
+  const refused: RefusedWrite[] = []
+  if (dialect.schema.needsTargets) return refused
+  for (const { model, operations, updated } of writes.filter(({ model }) => !isView(tables, model, dialect))) {
+    const statements = statementsOf(model.table, updated)
+    for (const operation of operations) {
+      await sql`explain ${statements[operation]}`.execute(db).catch((failure: unknown) => {
+        refused.push({ model, operation, why: messageOf(failure) })
+      })
+    }
+  }
+  return refused
+}
+
+/**
+ * Checks that no foreign key makes the database refuse every write of a kind, as {@link findRefused} tells.
  *
- * @throws REST_MODELS_TABLE_MISMATCH naming the tables, the columns and the remedy
+ * @throws REST_MODELS_TABLE_MISMATCH naming the tables and the remedy
  */
 export async function requireEnforceable (
-  handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
 ): Promise<void> {
-  const { db, dialect } = readHandle(handle)
-  if (dialect.schema.needsTargets) return
-  const { rows: references } = await dialect.catalog.references.execute(db)
-  const written = new Set(models.map(tables.nameOf))
-  const checked = references.filter(({ table, target }) => [table, target].some((name) =>
-    written.has(tables.nameOf({ table: name }))))
-  if (checked.length === 0) return
-  const { rows: keys } = await dialect.catalog.keys.execute(db)
-  const idOf = ({ table, key }: ReferenceRow): string => `${key} ${table}`
-  const byKey = new Map(checked.map((row) => [idOf(row), row]))
-  const lines = [...byKey].flatMap(([id, reference]) =>
-    whyUnenforceable(reference, checked.filter((row) => idOf(row) === id), { tables, dialect, keys }))
-  if (lines.length === 0) return
-  throw new errors.TableMismatch(
-    `The database would refuse writes, because it cannot enforce a foreign key:\n- ${lines.join('\n- ')}`)
+  const refused = await findRefused(handle, tables, writes)
+  if (refused.length === 0) return
+  const lines = refused.map(({ model: { table }, operation, why }) => `- ${operation} in table '${table}': ${why}`)
+  throw new errors.TableMismatch(`The database would refuse every\n${[...new Set(lines)].join('\n')}\n` +
+    'A foreign key needs a table to refer to, with a primary key or unique index of exactly the columns that it ' +
+    'refers to. Add what is missing, or close these operations in the policy')
 }
 
-/**
- * Returns why a foreign key cannot be enforced, as a list of one sentence; an empty list if it can.
- *
- * @param found  the columns of the foreign key, in its order
- */
-function whyUnenforceable (
-  { table, target, targetColumn }: ReferenceRow, found: readonly ReferenceRow[], { tables, dialect, keys }: Existing
-): readonly string[] {
-  const where = `the foreign key of table '${table}' (${found.map(({ column }) => column).join(', ')}) refers to ` +
-    `table '${target}'`
-  if (tables.of({ table: target }) === undefined) {
-    return [`${where}, which does not exist: create it, or make table '${table}' anew without the foreign key`]
+/** Returns a write of each kind. As those of requests, it returns rows, with which SQLite checks more foreign keys. */
+function statementsOf (
+  table: string, updated: readonly Column[]
+): Readonly<Record<OpenWrites['operations'][number], RawBuilder<unknown>>> {
+  const target = sql.table(table)
+  const values = updated.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(name)}`)
+  return {
+    create: sql`insert into ${target} default values returning 1`,
+    update: values.length === 0 ? sql`select 1` : sql`update ${target} set ${sql.join(values)} returning 1`,
+    delete: sql`delete from ${target} returning 1`
   }
-  const own = keys.filter((row) => tables.nameOf(row) === tables.nameOf({ table: target }))
-  const primary = own.filter((row) => isYes(row.primary)).map(({ column }) => String(column))
-  const names = targetColumn === null ? primary : found.map((row) => String(row.targetColumn))
-  if (names.length === found.length && uniqueSets(own, dialect).has(setOf(names, dialect))) return []
-  return [`${where} (${targetColumn === null ? 'its primary key' : names.join(', ')}), which has neither a primary ` +
-    'key nor a unique index of exactly that: add one by a statement of your own']
 }

@@ -13,7 +13,7 @@ export interface DatabaseTables {
    * Returns the columns of a model's table, by names folded as the engine compares them; undefined if there is no such
    * table.
    */
-  of (model: Pick<Model, 'table'>): ReadonlyMap<string, TableColumn> | undefined
+  of (model: Model): ReadonlyMap<string, TableColumn> | undefined
   /**
    * Returns the name of a table in the form for comparisons. The forms of two names are equal if the server takes both
    * names for the same table.

@@ -478,6 +478,21 @@ test('D-113: a table whose records would lack a value is served without creates,
   t.equal((await app.inject({ method: 'PUT', url: '/api/place/1/', payload: { name: 'there' } })).statusCode, 200)
 })
 
+test('D-270: serve --write closes what SQLite would refuse because of a foreign key, which is said', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const database = new Database(path)
+  database.pragma('foreign_keys = off')
+  database.exec('create table place (id integer primary key, name text, land text references nowhere (code))')
+  database.exec("insert into place (name) values ('here')")
+  database.close()
+  const { app, notes } = await serveDatabase(`sqlite:${path}`, { write: true })
+  t.teardown(async () => { await app.close() })
+  t.match(notes.filter(({ why }) => why.startsWith('takes no')), ['create', 'update', 'delete'].map((operation) =>
+    ({ table: 'place', why: `takes no ${operation}: no such table: main.nowhere` })))
+  t.equal((await app.inject({ method: 'POST', url: '/api/place/', payload: { name: 'there' } })).statusCode, 401)
+  t.equal((await app.inject('/api/place/1/')).statusCode, 200)
+})
+
 test('D-87: a page of another site whose name leads here reads and writes nothing', async (t) => {
   const hostsOf = async (options: { host?: string }, names: readonly string[]) => {
     const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, { write: true, ...options })

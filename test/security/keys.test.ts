@@ -1,7 +1,7 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { test } from 'tap'
-import restModels, { defineModel, foreignKey, integer, key, text, userAuth } from '../../lib/index.js'
+import restModels, { defineModel, foreignKey, integer, key, openAuth, text, userAuth, uuid } from '../../lib/index.js'
 import { engine, openDatabase } from '../support/database.js'
 import { buildApp, client, Message, User, type Rows } from '../support/site.js'
 
@@ -166,6 +166,27 @@ test('T-151: a guard takes the number that the schema of a route has made of an 
   ] as const) {
     t.equal((await post(`/message/${path}`, undefined, { as })).statusCode, status, `${path} as ${as}`)
   }
+})
+
+test('T-151: a guard gives the handler the id as records show it, so a UUID in capitals misleads nobody', async (t) => {
+  const Ticket = defineModel('Ticket', { id: uuid(), title: text() })
+  const id = '0190a0f0-0000-7000-8000-00000000abcd'
+  const { db } = await buildApp(t, {
+    models: [User, Ticket],
+    rows: { ticket: [{ id, title: 'x' }] },
+    register: (registry) => { registry.register(Ticket) }
+  })
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Ticket, { auth: openAuth() })
+  await app.restModels.setup()
+  for (const operation of ['read', 'update'] as const) {
+    const preHandler = app.restModels.guard(Ticket, operation)
+    app.get(`/${operation}/:id`, { preHandler }, async ({ params }) => params)
+  }
+  const { get } = client(app)
+  for (const path of ['/read', '/update']) t.same((await get(`${path}/${id.toUpperCase()}`)).json(), { id })
 })
 
 test('T-151: the guard of a route of the host looks at the record that the handler sees', async (t) => {

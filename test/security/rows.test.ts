@@ -1,5 +1,6 @@
 import { test, type Test } from 'tap'
 import { defineModel, foreignKey, hostAuth, integer, text, type Identity } from '../../lib/index.js'
+import { engine } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
 import { buildApp, type TestApp } from '../support/site.js'
 
@@ -121,6 +122,36 @@ test('T-122: a reference to a record outside the scope is like one to a missing 
     { method: 'post', url: '/api/joined/', body: { ...body, team } } as const,
     { method: 'put', url: '/api/joined/1/', body: { team } } as const
   ]), 400)
+})
+
+test('T-153: a reference to a hidden record that somebody is writing is refused at once', {
+  skip: engine === 'sqlite' && 'SQLite locks no single records'
+}, async (t) => {
+  const { post, put, db } = await buildApp(t, {
+    models: [Team, Card],
+    rows: { team: teams, card: cards },
+    register: (registry) => {
+      registry.register(Team, { auth: members, scope: ({ team }) => ({ rank: team }) })
+      registry.register(Card, { auth: members, scope: ({ team }) => ({ team__rank: team }) })
+    }
+  })
+  let [release, locked] = [() => {}, () => {}]
+  const isLocked = new Promise<void>((resolve) => { locked = resolve })
+  const ended = new Promise<void>((resolve) => { release = resolve })
+  const writing = db.transaction().execute(async (transaction) => {
+    await transaction.updateTable('team').set({ name: 'busy' }).where('id', '=', 2).execute()
+    locked()
+    await ended
+  })
+  await isLocked
+  const start = performance.now()
+  const missing = await post('/api/card/', { title: 'x', size: 1, team: 99 }, ours)
+  t.equal(missing.statusCode, 400)
+  t.equal((await post('/api/card/', { title: 'x', size: 1, team: 2 }, ours)).body, missing.body)
+  t.equal((await put('/api/card/1/', { team: 2 }, ours)).body, missing.body)
+  t.ok(performance.now() - start < 2000)
+  release()
+  await writing
 })
 
 test('T-123: no body chooses another tenant', async (t) => {

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
-import {
-  datetime, defineModel, foreignKey, integer, json, openAuth, text, uuid, type ResourceOptions
+import restModels, {
+  createTables, datetime, defineModel, foreignKey, integer, json, openAuth, text, uuid, type Policy,
+  type ResourceOptions
 } from '../../lib/index.js'
-import { engine } from '../support/database.js'
+import { emptyDatabase, engine, openUrl } from '../support/database.js'
 import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
 
 const open = openAuth()
@@ -159,6 +161,7 @@ test('D-156: a clash that a hook causes is explained like one of the client', as
 
 test('D-157: a hook may throw anything', async (t) => {
   let thrown: unknown
+  const deadlock = Object.assign(new Error('secret'), { code: '40001', errno: 1213 })
   const hooks: Hooks[] = [
     { beforeWrite: () => { throw thrown } }, { afterWrite: async (write) => { await outbox(write); throw thrown } }
   ]
@@ -171,7 +174,7 @@ test('D-157: a hook may throw anything', async (t) => {
       [Object.assign(new Error('secret'), { statusCode: '404' }), 500],
       [Object.freeze(Object.assign(new Error('closed'), { statusCode: 409 })), 409],
       [Object.assign(new Error('secret'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }), 500],
-      [Object.assign(new Error('secret'), { code: '40001', errno: 1213 }), 500],
+      [deadlock, engine !== 'sqlite' && hook.beforeWrite !== undefined ? 503 : 500],
       [new Proxy({}, { get () { throw new Error('secret') } }), 500]
     ]
     for (const [index, [value, status]] of hostile.entries()) {
@@ -233,8 +236,8 @@ test('D-269: parallel writes of one record, whose beforeWrite reads by the db of
   t.same(answers.map(({ statusCode }) => statusCode), answers.map(() => 200))
   t.ok(performance.now() - start < 2000, 'none waits until another one gives up')
   t.match((await app.rowsOf('item')).find(isFirst), { count: 25 })
-  const ends = await Promise.all([app.delete(path), app.put(path, { name: 'late' }), app.delete(path)])
-  t.same(ends.map(({ statusCode }) => statusCode), [204, 404, 404])
+  const ends = await Promise.all([1, 2, 3].map(async () => await app.delete(path)))
+  t.same(ends.map(({ statusCode }) => statusCode).toSorted((a, b) => a - b), [204, 404, 404])
 })
 
 test('D-269: a write that waits for others of its record for two seconds is a 503, and changes nothing', async (t) => {
@@ -245,6 +248,67 @@ test('D-269: a write that waits for others of its record for two seconds is a 50
   t.match([slow.statusCode, late.statusCode, late.json().code], [200, 503, 'REST_MODELS_UNAVAILABLE'])
   t.match((await app.rowsOf('item')).find(isFirst), { name: 'slow' })
   t.equal((await app.put(path, { name: 'next' })).statusCode, 200, 'the turn is free again')
+})
+
+test('D-51: a policy or a hook that finds no free connection of the database is a 503 with Retry-After', onServer,
+  async (t) => {
+    const { url, remove } = await emptyDatabase()
+    const db = openUrl(url, { connections: 2 })
+    const app = Fastify()
+    t.teardown(async () => {
+      await app.close()
+      await db.destroy()
+      await remove()
+    })
+    await createTables(db, [Plain])
+    await app.register(restModels, { db })
+    const ask = async (): Promise<void> => { await sql`select 1`.execute(db) }
+    const asking: Policy = {
+      open: [],
+      authenticator: () => async () => {
+        await ask()
+        return { id: 1, admin: false }
+      },
+      permits: () => true
+    }
+    app.restModels.register(Plain, { auth: asking, path: 'asking' })
+    app.restModels.register(Plain, { auth: open, path: 'hooked', beforeWrite: ask })
+    await app.restModels.setup()
+    const send = async (path: string) => await app.inject({ method: 'POST', url: path, payload: { name: 'x' } })
+    let release = (): void => {}
+    const ended = new Promise<void>((resolve) => { release = resolve })
+    // Of two connections, one is kept for reads.
+    const holder = db.connection().execute(async (held) => {
+      await sql`select 1`.execute(held)
+      await ended
+    })
+    await pause(100)
+    for (const path of ['/api/asking/', '/api/hooked/']) {
+      const { statusCode, headers, body } = await send(path)
+      t.match({ statusCode, ...headers, body }, {
+        statusCode: 503, 'retry-after': '1', body: '"REST_MODELS_UNAVAILABLE"'
+      }, path)
+    }
+    release()
+    await holder
+    for (const path of ['/api/asking/', '/api/hooked/']) t.equal((await send(path)).statusCode, 201, path)
+  })
+
+test('D-51: what a policy throws decides the answer, but a database that cannot serve now is a 503', async (t) => {
+  let thrown: unknown
+  const auth: Policy = { open: [], authenticator: () => async () => { throw thrown }, permits: () => true }
+  const { get } = await buildApp(t, {
+    models: [Plain], register: (registry) => { registry.register(Plain, { auth }) }, undocumented: 'a policy may throw'
+  })
+  const busy = { code: engine === 'sqlite' ? 'SQLITE_BUSY' : '40001', errno: 1213 }
+  for (const [failure, status] of [
+    [new Error('secret'), 500], [undefined, 500], [Object.assign(new Error('secret'), { statusCode: 418 }), 418],
+    [Object.assign(new Error('secret'), busy), 503],
+    [Object.assign(new Error('secret'), busy, { statusCode: 418 }), 418]
+  ] as const) {
+    thrown = failure
+    t.equal((await get('/api/plain/')).statusCode, status)
+  }
 })
 
 test('R-26: a connection that is lost in a hook is a 503, nothing is half done, and none is used up', onServer,

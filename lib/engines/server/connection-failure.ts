@@ -1,5 +1,5 @@
 import { propertyOf } from '../failure-properties.js'
-import { noAnswerCode } from '../statement-failure.js'
+import { NoConnection, noAnswerCode } from '../statement-failure.js'
 
 /** A database server as messages name it, and the function that got its URL. */
 export interface ServerWords {
@@ -28,7 +28,7 @@ export function connectionFailure (failure: Error, { name, opener, host }: Serve
   const message =
     `${name} at ${host} gives no connection: ${reasonOf(failure)}. Check the ${remedy} that ${opener} gets`
   // An error of the driver without a code says that no answer came.
-  return Object.assign(new Error(message), { code: noAnswerCode }, failure)
+  return Object.assign(new NoConnection(message), { code: noAnswerCode }, failure)
 }
 
 /**

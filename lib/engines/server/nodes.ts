@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf, type Events } from '../../events/events.js'
 import type { NodeMessage } from '../../events/messages.js'
+import { NoConnection } from '../statement-failure.js'
 import { reasonOf } from './connection-failure.js'
 
 /**
  * Thrown when all connections of this process to a node are in use, or all those that a read or a write may take, and
  * none becomes free in time. The node itself serves, so no other node is tried.
  */
-export class NoneIsFree extends Error {
+export class NoneIsFree extends NoConnection {
   readonly code = 'NO_CONNECTION'
 }
 

@@ -91,6 +91,7 @@ export const sqliteDialect: Dialect = {
   begin: 'begin immediate',
   locksRows: false,
   emptyRow: sql`default values`,
+  locksWhatItReads: false,
   returnsUpdates: true,
   schema: {
     generatedKey: 'integer primary key autoincrement',

@@ -5,11 +5,8 @@ import type { Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
 import { keyColumnsOf } from '../../model/key.js'
 import { readOnlyAuth } from '../../policy/policies.js'
-import { operations } from '../../policy/operations.js'
 import type { Policy } from '../../policy/policy.js'
 import { suggestion } from '../../suggest.js'
-import { readTables } from '../../tables/read-tables.js'
-import { findUnfillable } from '../../tables/creatable.js'
 import { introspect } from '../introspect/introspect.js'
 import type { Note } from '../introspect/model-plan.js'
 import { secretKey } from '../introspect/remedies.js'
@@ -19,6 +16,7 @@ import { addDocumentation, type DocumentationPackages } from './documentation.js
 import { errorLog } from './error-log.js'
 import { hostCheck } from './host-check.js'
 import { openDatabase } from './open-database.js'
+import { openExcept, servedWrites } from './served-writes.js'
 
 export interface ServeOptions {
   /** Names of the tables to serve. Default: all tables. */
@@ -56,19 +54,6 @@ export interface ServedDatabase {
   readonly missing: readonly string[]
 }
 
-/** Policy under which anybody may do everything. */
-const openAuth: Policy = Object.freeze({
-  open: operations,
-  authenticator: () => async () => null,
-  permits: () => false
-})
-/** Policy under which anybody may do everything except create. */
-const noCreateAuth: Policy = Object.freeze({
-  ...openAuth,
-  open: operations.filter((operation) => operation !== 'create'),
-  closed: ['create']
-})
-
 const logToStandardError = (line: string): void => { process.stderr.write(line) }
 
 /**
@@ -90,7 +75,7 @@ export async function serveDatabase (
   try {
     const { resources, notes } = await planResources(db, options)
     const missing = await addDocumentation(app, packages)
-    await app.register(restModels, { db, defaultAuth: write ? openAuth : readOnlyAuth() })
+    await app.register(restModels, { db, defaultAuth: write ? openExcept([]) : readOnlyAuth() })
     for (const { model, hidden, auth } of resources) {
       app.restModels.register(model, { exclude: hidden.map(({ field }) => field), ...(auth && { auth }) })
     }
@@ -122,23 +107,17 @@ async function planResources (
   const secrets = await secretColumns(db, include)
   const [models, secret] = split(found.models, (model) =>
     !keyColumnsOf(model).some(({ name }) => secrets.has(`${model.table}.${name}`)))
-  const unfillable = write
-    ? await findUnfillable(db, await readTables(db), models)
-    : new Map<Model, readonly string[]>()
-  const resources = models.map((model) => ({
+  const { served, notes: refusals } =
+    write ? await servedWrites(db, models) : { served: models.map((model) => ({ model, closed: [] })), notes: [] }
+  const resources = served.map(({ model, closed }) => ({
     model,
     hidden: model.columns.filter(({ name }) => secrets.has(`${model.table}.${name}`)),
-    auth: unfillable.has(model) ? noCreateAuth : undefined
+    auth: closed.length > 0 ? openExcept(closed) : undefined
   }))
   const left = secret.map((model) => noteOf(model, secrets))
   // These notes do not apply here: a table whose key looks secret is served only if `include` names the key.
   const notes = found.notes.filter(({ why }) => why !== secretKey)
-  return { resources, notes: [...notes, ...left, ...[...unfillable].flatMap(unfillableNotes)] }
-}
-
-function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {
-  const why = 'must have a value and has no default, so that no record can be created'
-  return columns.map((column) => ({ table, column, why }))
+  return { resources, notes: [...notes, ...left, ...refusals] }
 }
 
 /**

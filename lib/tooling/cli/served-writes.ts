@@ -1,0 +1,49 @@
+import type { AnyKysely } from '../../index.js'
+import type { Model } from '../../model/define-model.js'
+import { keyColumnsOf } from '../../model/key.js'
+import { operations, type Operation } from '../../policy/operations.js'
+import type { Policy } from '../../policy/policy.js'
+import { findUnfillable } from '../../tables/creatable.js'
+import { findRefused } from '../../tables/enforceable.js'
+import { readTables } from '../../tables/read-tables.js'
+import type { Note } from '../introspect/model-plan.js'
+
+const writes = ['create', 'update', 'delete'] as const
+
+/** A model, and the operations that its table refuses whatever a client sends. */
+export interface ServedWrites {
+  readonly model: Model
+  readonly closed: readonly Operation[]
+}
+
+/** Finds the writes that tables refuse whatever a client sends. The notes tell why. */
+export async function servedWrites (
+  db: AnyKysely, models: readonly Model[]
+): Promise<{ readonly served: readonly ServedWrites[], readonly notes: readonly Note[] }> {
+  const tables = await readTables(db)
+  const unfillable = await findUnfillable(db, tables, models)
+  const refused = await findRefused(db, tables, models.map((model) =>
+    ({ model, operations: writes, updated: model.columns.filter((column) => !keyColumnsOf(model).includes(column)) })))
+  const served = models.map((model) => ({
+    model,
+    closed: [...unfillable.has(model) ? ['create'] as const : [], ...refused.filter((row) => row.model === model)
+      .map(({ operation }) => operation)]
+  }))
+  const notes = refused.map(({ model: { table }, operation, why }) => ({ table, why: `takes no ${operation}: ${why}` }))
+  return { served, notes: [...[...unfillable].flatMap(unfillableNotes), ...notes] }
+}
+
+function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {
+  const why = 'must have a value and has no default, so that no record can be created'
+  return columns.map((column) => ({ table, column, why }))
+}
+
+/** Returns the policy under which anybody may do everything except the closed operations. */
+export function openExcept (closed: readonly Operation[]): Policy {
+  return Object.freeze({
+    open: operations.filter((operation) => !closed.includes(operation)),
+    closed,
+    authenticator: () => async () => null,
+    permits: () => false
+  } satisfies Policy)
+}
