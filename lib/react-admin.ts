@@ -79,15 +79,17 @@ function writes (client: AnyClient, tags: KnownTags) {
       ({ data: tags.keep(name, await resource.create(withoutNulls(data))) })),
     update,
     updateMany: async (name: string, { ids, data }: UpdateManyParams): Promise<UpdateManyResult> =>
-      await each(ids, async (id) => await update(name, { id, data, previousData: undefined })),
+      await writeAll(ids, async (id) => await update(name, { id, data, previousData: undefined })),
     delete: remove,
     deleteMany: async (name: string, { ids }: DeleteManyParams): Promise<DeleteManyResult> =>
-      await each(ids, async (id) => await remove(name, { id }))
+      await writeAll(ids, async (id) => await remove(name, { id }))
   }
 }
 
 /** Writes several records. If any of them fails, throws the first error when all have been tried. */
-async function each (ids: Identifier[], write: (id: Identifier) => Promise<unknown>): Promise<{ data: Identifier[] }> {
+async function writeAll (
+  ids: Identifier[], write: (id: Identifier) => Promise<unknown>
+): Promise<{ data: Identifier[] }> {
   const results = await Promise.allSettled(ids.map(write))
   const failed = results.find((result) => result.status === 'rejected')
   if (failed !== undefined) throw failed.reason

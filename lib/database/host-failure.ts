@@ -1,16 +1,28 @@
-import { NoConnection, Repeatable, toStatementError, type FailureRules } from '../engines/statement-failure.js'
+import { propertyOf } from '../engines/failure-properties.js'
+import {
+  lostCode, NoConnection, noAnswerCode, notSentCode, Repeatable, toStatementError, type FailureRules
+} from '../engines/statement-failure.js'
 import { errors, unavailable } from '../errors.js'
-import { codeOf } from '../events/events.js'
 
 /**
  * Returns the error to throw for a failure in code of the application, such as an authenticator or the hook
- * `beforeWrite`, which may use the database itself: REST_MODELS_UNAVAILABLE (503) if the database cannot serve now.
- * Returns any other failure as it is, also one that has a status of its own, or no code.
+ * `beforeWrite`: REST_MODELS_UNAVAILABLE (503) if a statement of this code failed because the database cannot serve
+ * now. Returns any other failure as it is.
  */
 export function toHostError (rules: FailureRules, failure: unknown): unknown {
-  const isCoded = failure instanceof NoConnection || codeOf(failure) !== null
-  if (!isCoded || Object(failure).statusCode !== undefined) return failure
+  if (!isOfDatabase(failure) || Object(failure).statusCode !== undefined) return failure
   const error = toStatementError(rules, failure, 'read')
   if (error instanceof Repeatable) return unavailable({ cause: error.cause })
   return error instanceof errors.Unavailable ? error : failure
+}
+
+const ownCodes: readonly string[] = [lostCode, noAnswerCode, notSentCode]
+
+/** True if a failure comes from a driver or a pool. Other errors of an application may have any code. */
+function isOfDatabase (failure: unknown): boolean {
+  if (failure instanceof NoConnection) return true
+  const code = propertyOf(failure, 'code')
+  // PostgreSQL's errors have a severity, and MariaDB's an SQLSTATE.
+  const isOfServer = ['severity', 'sqlState'].some((property) => propertyOf(failure, property) !== '')
+  return isOfServer || code.startsWith('SQLITE_') || ownCodes.includes(code)
 }

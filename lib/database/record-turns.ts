@@ -9,8 +9,8 @@ interface Turn {
 }
 
 /**
- * Lets writes that prepare a change of the same record in this process go one after another. They would otherwise
- * prepare it by a state that another one changes, and prepare it again while they lock the record.
+ * Runs writes of one record one at a time, each from the hook `beforeWrite` on. Otherwise the record would change after
+ * the hook has seen it, and the hook would be called again, under the lock of the record.
  */
 export class RecordTurns {
   readonly #turns = new Map<string, Turn>()
@@ -22,7 +22,7 @@ export class RecordTurns {
    */
   async inTurn<Result> (table: string, id: RecordKey, write: () => Promise<Result>): Promise<Result> {
     const record = `${table}/${id}`
-    const turn = this.#turns.get(record) ?? { semaphore: new Semaphore(() => 1, isLate), writes: 0 }
+    const turn = this.#turns.get(record) ?? { semaphore: new Semaphore(() => 1, toTimeout), writes: 0 }
     this.#turns.set(record, turn)
     turn.writes++
     try {
@@ -42,6 +42,6 @@ async function inSemaphore<Result> (semaphore: Semaphore, write: () => Promise<R
   }
 }
 
-function isLate (): Error {
+function toTimeout (): Error {
   return unavailable({ cause: new Error('Other writes of the same record took too long') })
 }

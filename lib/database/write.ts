@@ -6,14 +6,16 @@ import { decodeIn, encodeAll, type Column } from '../model/column.js'
 import { idOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
-import { referencesHold, scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
+import {
+  permittedReferences, scopedDelete, scopedInsert, scopedSelect, scopedUpdate
+} from '../sql/scoped-statements.js'
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
 import type { ReadTarget } from './read.js'
-import { writeAndRead, type WriteAndRead } from './transaction.js'
+import { OpenTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -42,7 +44,7 @@ export async function runCreate (
   const values = encodeAll(plan, engine.dialect)
   const { references } = guard
   try {
-    if (engine.dialect.locksWhatItReads && references.length > 0) await requireHeld(engine, target, references)
+    if (references.length > 0) await requirePermittedReferences(engine, target, references)
     const create = references.length === 0
       ? target.statements.create(...values.values())
       : scopedInsert(engine, target, { values, references })
@@ -75,7 +77,7 @@ export async function runUpdate (
     ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
     : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
   try {
-    if (engine.dialect.locksWhatItReads && references.length > 0) await requireHeld(engine, target, references)
+    if (references.length > 0) await requirePermittedReferences(engine, target, references)
     const returns = engine.dialect.returnsUpdates && !target.statements.isTriggered
     const { row } = returns && guard.outcome.length === 0
       ? await engine.executor.execute(update)
@@ -87,15 +89,18 @@ export async function runUpdate (
 }
 
 /**
- * Checks by a read that the references of a write lead where they may. The write checks this again, because it may
- * change meanwhile.
+ * Checks by a read that all references of a write lead to permitted records, on an engine whose write would wait for
+ * the locks of hidden ones. The write checks them again, because the records may change meanwhile. Does nothing in a
+ * transaction, whose reads would from then on see the state of this moment: to be called before it begins.
  *
  * @throws Unwritten
  */
-async function requireHeld (
+export async function requirePermittedReferences (
   engine: Engine, target: WriteTarget, references: RecordGuard['references']
 ): Promise<void> {
-  const { row } = await engine.executor.execute(referencesHold(engine, target, references))
+  const { dialect: { subqueriesLockRows }, executor } = engine
+  if (!subqueriesLockRows || references.length === 0 || executor instanceof OpenTransaction) return
+  const { row } = await executor.execute(permittedReferences(engine, target, references))
   if (row === undefined) throw new Unwritten()
 }
 

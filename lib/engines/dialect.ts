@@ -149,7 +149,7 @@ export interface Dialect {
    * True if a write locks the records that its subqueries read, also those that it then leaves out. Such a write would
    * wait for a record that the user may not see, so the references are checked by a read first.
    */
-  readonly locksWhatItReads: boolean
+  readonly subqueriesLockRows: boolean
   /** True if an update can return the rows that it changed, by `returning`. */
   readonly returnsUpdates: boolean
   readonly schema: SchemaHabits
@@ -164,8 +164,8 @@ export interface Dialect {
   codesOf (failure: Error): readonly string[]
   /**
    * Kinds of failures by code. The text of a failure never decides. A failure without a listed code has no kind, and is
-   * thrown as `discreet` returns it. If no connection was found, the kind is `unexecuted` whatever the code, but
-   * `unavailable` remains so with an embedded engine.
+   * thrown as `discreet` returns it. If no connection was found, the kind is `unexecuted` whatever the code; only with
+   * an embedded engine, `unavailable` stays `unavailable`.
    */
   readonly failures: Readonly<Record<string, FailureKind>>
   /**

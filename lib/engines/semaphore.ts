@@ -7,17 +7,17 @@ const maxWaitMs = 2000
  */
 export class Semaphore {
   readonly #permits: () => number
-  readonly #late: () => Error
+  readonly #toTimeout: () => Error
   #taken = 0
   readonly #waiting: Array<() => void> = []
 
   /**
-   * @param permits  returns how many callers may be in at this moment, at least one
-   * @param late     returns the error of a caller that has waited for two seconds
+   * @param permits    returns how many callers may be in at this moment, at least one
+   * @param toTimeout  returns the error of a caller that has waited for two seconds
    */
-  constructor (permits: () => number, late: () => Error) {
+  constructor (permits: () => number, toTimeout: () => Error) {
     this.#permits = permits
-    this.#late = late
+    this.#toTimeout = toTimeout
   }
 
   /**
@@ -36,7 +36,7 @@ export class Semaphore {
    * Waits until other callers have released enough to let this one in. To be called after {@link tryAcquire} has
    * returned false.
    *
-   * @throws what `late` returns, after two seconds
+   * @throws what `toTimeout` returns, after two seconds
    */
   async waitForRelease (): Promise<void> {
     await new Promise<void>((resolve, reject) => {
@@ -47,7 +47,7 @@ export class Semaphore {
       // A caller that gives up leaves the queue at once. Otherwise the queue would grow as long as nothing is free.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1)
-        reject(this.#late())
+        reject(this.#toTimeout())
       }, maxWaitMs)
       this.#waiting.push(enter)
     })

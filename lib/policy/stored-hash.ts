@@ -11,6 +11,9 @@ interface Cost {
 /** Parameters of the hashes that `hashPassword()` makes. */
 const usualCost: Cost = { memoryKiB: 19456, passes: 2, lanes: 1 }
 
+/** Work that a refusal costs at most, a second or so. A costlier hash must not slow down the logins of others. */
+const maxWork = 2 ** 20
+
 /** Memory that argon2 needs for each lane, in KiB. */
 const minMemoryOfLane = 8
 
@@ -27,7 +30,7 @@ export function dummyHash ({ memoryKiB, passes, lanes }: Cost = usualCost): stri
 /**
  * Compares passwords with stored argon2id hashes. Every refusal costs about as much as the check of the costliest hash
  * that was compared so far, and at least as much as that of a hash by `hashPassword()`. So the time does not tell
- * whether there is a hash. If hashes have several parameters, it hardly tells who has made one.
+ * whether a user has a hash, nor which program has made it.
  */
 export class StoredHashes {
   #costliest = usualCost
@@ -42,7 +45,7 @@ export class StoredHashes {
     const cost = stored === undefined ? undefined : costOf(stored)
     if (stored === undefined || cost === undefined) return await this.#refuse(password, 0)
     const work = workOf(cost)
-    if (work > workOf(this.#costliest)) this.#costliest = cost
+    if (work > workOf(this.#costliest) && work <= maxWork) this.#costliest = cost
     return await verify(stored, password) || await this.#refuse(password, work)
   }
 

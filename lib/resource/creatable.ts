@@ -13,9 +13,10 @@ interface OpenWrites {
   readonly updated: readonly Column[]
 }
 
-/** Returns the writes that clients may make to the table of a resource. */
-export function openWritesOf ({ model, protections, readOnly, owner }: Registration): OpenWrites {
-  const kept = new Set<Column | undefined>([...keyColumnsOf(model), ...readOnly, owner])
+/** Returns the writes that clients may make to the table of a resource. A hook may set fields that clients may not. */
+export function openWritesOf ({ model, protections, readOnly, owner, hooks }: Registration): OpenWrites {
+  const ofHooks = hooks?.beforeWrite === undefined ? readOnly : []
+  const kept = new Set<Column | undefined>([...keyColumnsOf(model), ...ofHooks, owner])
   const updated =
     model.columns.filter((column) => isSetOnUpdate(column) || !(kept.has(column) || isFilledByDatabase(column)))
   return { model, operations: writes.filter((operation) => protections[operation] !== 'closed'), updated }

@@ -5,7 +5,7 @@ import { withLockedRecord, type LockedRecord } from '../database/locked-record.j
 import { readStored } from '../database/read.js'
 import { inTransaction } from '../database/transaction.js'
 import { explainWrite, requireReferences } from '../database/explain-write.js'
-import { runCreate, runDelete, runUpdate } from '../database/write.js'
+import { requirePermittedReferences, runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import { explainLost } from '../policy/owner.js'
@@ -32,6 +32,7 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
   const plan = await passwords.hashIn(values)
   if (hooks.afterWrite === undefined) return await runCreate(engine, resource, plan, guard)
   try {
+    await requirePermittedReferences(engine, whole, guard.references)
     return await inTransaction(engine, async (transaction) => {
       const row = await runCreate({ ...engine, executor: transaction }, whole, plan, guard)
       await callAfter(write, transaction, { operation: 'create' }, row)
@@ -78,6 +79,7 @@ async function update (
   if (beforeWrite !== undefined && row === undefined) return undefined
   let prepared = await prepare(row)
   try {
+    await requirePermittedReferences(engine, whole, prepared.change.guard.references)
     return await withLockedRecord(engine, whole, record, async (stored, inside) => {
       if (isStale(prepared.seen, stored)) prepared = await prepare(stored)
       const row = await runUpdate(inside, whole, { ...record, ...prepared.change })

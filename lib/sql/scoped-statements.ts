@@ -99,7 +99,7 @@ export function referenceExists (
 }
 
 /** Returns the statement that selects one row if all references refer to permitted records, otherwise none. */
-export function referencesHold (
+export function permittedReferences (
   context: SqlContext, shape: StatementShape, references: readonly GuardedReference[]
 ): Query {
   const statement = new ShapedStatement('references', shape, context.dialect)

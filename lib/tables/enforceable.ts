@@ -10,7 +10,7 @@ import type { DatabaseTables } from './read-tables.js'
 export interface OpenWrites {
   readonly model: Model
   readonly operations: ReadonlyArray<'create' | 'update' | 'delete'>
-  /** Columns that an update may set. */
+  /** Columns that an update sets. */
   readonly updated: readonly Column[]
 }
 
@@ -35,7 +35,9 @@ export async function findRefused (
   for (const { model, operations, updated } of writes.filter(({ model }) => !isView(tables, model, dialect))) {
     const statements = statementsOf(model.table, updated)
     for (const operation of operations) {
-      await sql`explain ${statements[operation]}`.execute(db).catch((failure: unknown) => {
+      await sql`explain ${statements[operation]}`.execute(db).catch((failure: Error) => {
+        // A lock, or a file that cannot be read, says nothing of the statement.
+        if (dialect.codesOf(failure).some((code) => Object.hasOwn(dialect.failures, code))) throw failure
         refused.push({ model, operation, why: messageOf(failure) })
       })
     }
@@ -54,9 +56,9 @@ export async function requireEnforceable (
   const refused = await findRefused(handle, tables, writes)
   if (refused.length === 0) return
   const lines = refused.map(({ model: { table }, operation, why }) => `- ${operation} in table '${table}': ${why}`)
-  throw new errors.TableMismatch(`The database would refuse every\n${[...new Set(lines)].join('\n')}\n` +
+  throw new errors.TableMismatch(`The database would refuse each\n${[...new Set(lines)].join('\n')}\n` +
     'A foreign key needs a table to refer to, with a primary key or unique index of exactly the columns that it ' +
-    'refers to. Add what is missing, or close these operations in the policy')
+    'refers to, and a trigger the tables that it names. Add what is missing, or close these operations in the policy')
 }
 
 /** Returns a write of each kind. As those of requests, it returns rows, with which SQLite checks more foreign keys. */

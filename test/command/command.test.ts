@@ -484,9 +484,14 @@ test('D-270: serve --write closes what SQLite would refuse because of a foreign 
   database.pragma('foreign_keys = off')
   database.exec('create table place (id integer primary key, name text, land text references nowhere (code))')
   database.exec("insert into place (name) values ('here')")
+  database.exec('create table sum (id integer primary key, one integer, two integer as (one * 2) stored)')
   database.close()
   const { app, notes } = await serveDatabase(`sqlite:${path}`, { write: true })
   t.teardown(async () => { await app.close() })
+  t.strictSame((await app.inject({ method: 'POST', url: '/api/sum/', payload: { one: 1 } })).json(), {
+    id: 1, one: 1, two: 2
+  })
+  t.equal((await app.inject({ method: 'PUT', url: '/api/sum/1/', payload: { one: 2 } })).json().two, 4)
   t.match(notes.filter(({ why }) => why.startsWith('takes no')), ['create', 'update', 'delete'].map((operation) =>
     ({ table: 'place', why: `takes no ${operation}: no such table: main.nowhere` })))
   t.equal((await app.inject({ method: 'POST', url: '/api/place/', payload: { name: 'there' } })).statusCode, 401)

@@ -458,9 +458,10 @@ if (engine === 'sqlite') {
         const all = [...days(339), '2030-02-01']
         const query = [all.slice(0, 90), all.slice(90, 180), all.slice(180, 270), all.slice(270)]
           .map((some) => `at__in=${some.join()}`).join('&')
-        const before = performance.now()
+        const before = process.cpuUsage()
         const found = await list(app, query)
-        t.ok(performance.now() - before < 400, `${form} ${index}: ${performance.now() - before} ms`)
+        const { user, system } = process.cpuUsage(before)
+        t.ok(user + system < 400_000, `${form} ${index}: ${user + system} µs of processor time`)
         t.same(found.map(({ at }) => at), ['2030-02-01 00:00:00'])
       }
     }

@@ -4,6 +4,11 @@ import {
   boolean, datetime, defineModel, foreignKey, hostAuth, integer, json, openAuth, password, readOnlyAuth, text, uuid,
   type Field, type Identity, type Model, type ResourceRegistry
 } from '../../lib/index.js'
+import { openEngine, type Engine } from '../../lib/database/engine.js'
+import { Unwritten } from '../../lib/database/explain-failure.js'
+import { inTransaction } from '../../lib/database/transaction.js'
+import { requirePermittedReferences, type WriteTarget } from '../../lib/database/write.js'
+import type { ForeignKeyColumn } from '../../lib/model/column.js'
 import { engine } from '../support/database.js'
 import { buildApp, type TestApp } from '../support/site.js'
 
@@ -88,7 +93,7 @@ test('D-137: lists leave out what lies outside the scope, and reading, changing 
   t.equal((await rowsOf('task')).length, 2)
 })
 
-test('D-137: a scope costs no statement', async (t) => {
+test('D-137: a scope costs no statement, but for references on MariaDB', async (t) => {
   const { get, post, put, delete: remove, statements, forget } = await tenants(t)
   const count = async (answer: Promise<{ readonly statusCode: number }>): Promise<number[]> => {
     forget()
@@ -113,6 +118,19 @@ test('D-271: MariaDB checks a reference to a model with a scope by a read before
   t.equal((await post('/api/task/', { title: 'x', project: 1 }, as(1))).statusCode, 201)
   const [first, second] = engine === 'mariadb' ? ['select', 'insert'] : ['insert']
   t.same(statements.map(({ sql }) => sql.split(' ', 1)[0]), [first, second].filter((verb) => verb !== undefined))
+})
+
+test('D-271: such a read finds permitted references alone, and is left out in a transaction', async (t) => {
+  const { db } = await tenants(t)
+  const opened = await openEngine(db)
+  const locking = { ...opened, dialect: { ...opened.dialect, subqueriesLockRows: true } }
+  const column = Task.byName.get('project') as ForeignKeyColumn
+  const target = { name: 'task', model: Task } as unknown as WriteTarget
+  const check = async (value: number, inside: Engine = locking) =>
+    await requirePermittedReferences(inside, target, [{ column, value, visible: [], required: [] }])
+  await t.resolves(check(3))
+  t.ok(await check(99).catch((failure: unknown) => failure) instanceof Unwritten)
+  await t.resolves(inTransaction(locking, async (executor) => await check(99, { ...locking, executor })))
 })
 
 test('D-138: what the scope fixes is set by the server, and cannot be changed', async (t) => {

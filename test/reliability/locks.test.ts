@@ -130,10 +130,10 @@ test('R-40: a write in a transaction waits two seconds for the lock, too, and no
   const app = await openApp(t, join(t.testdir(), 'site.db'))
   const { release } = await lock(t, join(t.testdirName, 'site.db'))
   const start = performance.now()
-  const replies = await Promise.all(['one', 'two'].map(async (text) => await app.post('/api/hooked/', { text })))
+  const reply = await app.post('/api/hooked/', { text: 'one' })
   const took = performance.now() - start
   t.ok(took > 1900 && took < 3900, `after ${took} ms`)
-  t.match(replies.map((reply) => reply.json()), Array(2).fill(unavailable))
+  t.match(reply.json(), unavailable)
   t.equal(await release(), 'released')
 })
 

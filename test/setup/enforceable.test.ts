@@ -1,7 +1,9 @@
 // @once: about SQLite, which permits foreign keys that it cannot enforce
 
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import Fastify from 'fastify'
-import { sql } from 'kysely'
+import { Kysely, sql, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
   defineModel, openAuth, readOnlyAuth, text, type Model, type Policy, type ResourceOptions
@@ -9,7 +11,7 @@ import restModels, {
 import type { Tables } from '../../lib/engines/executor.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { requireEnforceable } from '../../lib/tables/enforceable.js'
+import { findRefused, requireEnforceable } from '../../lib/tables/enforceable.js'
 import { readTables } from '../../lib/tables/read-tables.js'
 
 const Country = defineModel('Country', { code: text() })
@@ -43,9 +45,9 @@ test('D-270: SQLite: a foreign key to a column that is not unique fails at start
   const { message } = await start(t, [country, city('Country (code)')], both)
   const writes = ['country', 'city'].flatMap((table) =>
     ['create', 'update', 'delete'].map((operation) => `- ${operation} in table '${table}': ${mismatch}\n`))
-  t.equal(message, `The database would refuse every\n${writes.join('')}` +
+  t.equal(message, `The database would refuse each\n${writes.join('')}` +
     'A foreign key needs a table to refer to, with a primary key or unique index of exactly the columns that it ' +
-    'refers to. Add what is missing, or close these operations in the policy')
+    'refers to, and a trigger the tables that it names. Add what is missing, or close these operations in the policy')
   const partial = "create unique index by_code on country (code) where code > 'a'"
   t.equal((await start(t, [country, partial, city('Country (code)')], both)).message, message)
   const collated = 'create unique index by_code on country (code collate nocase)'
@@ -107,6 +109,24 @@ test('D-270: SQLite: such a foreign key bothers nobody if clients write neither 
   for (const model of [Country, City]) {
     t.match((await start(t, tables, [[model, creates]])).message, mismatch)
   }
+})
+
+test('D-270: SQLite: a database that is locked is not said to refuse anything', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const other = new Database(path)
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(path, { timeout: 0 }) }) })
+  t.teardown(async () => {
+    await db.destroy()
+    other.close()
+  })
+  other.exec(country)
+  const tables = await readTables(db)
+  const anew = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(path, { timeout: 0 }) }) })
+  t.teardown(async () => { await anew.destroy() })
+  other.exec('begin exclusive')
+  await t.rejects(findRefused(anew, tables, [{ model: Country, operations: ['create'], updated: [] }]), {
+    code: 'SQLITE_BUSY'
+  })
 })
 
 test('D-270: servers, which refuse to make such a foreign key, are asked for none', async (t) => {

@@ -6,6 +6,7 @@ import restModels, {
   createTables, datetime, defineModel, foreignKey, integer, json, openAuth, text, uuid, type Policy,
   type ResourceOptions
 } from '../../lib/index.js'
+import { NoConnection } from '../../lib/engines/statement-failure.js'
 import { emptyDatabase, engine, openUrl } from '../support/database.js'
 import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
 
@@ -161,7 +162,6 @@ test('D-156: a clash that a hook causes is explained like one of the client', as
 
 test('D-157: a hook may throw anything', async (t) => {
   let thrown: unknown
-  const deadlock = Object.assign(new Error('secret'), { code: '40001', errno: 1213 })
   const hooks: Hooks[] = [
     { beforeWrite: () => { throw thrown } }, { afterWrite: async (write) => { await outbox(write); throw thrown } }
   ]
@@ -174,7 +174,7 @@ test('D-157: a hook may throw anything', async (t) => {
       [Object.assign(new Error('secret'), { statusCode: '404' }), 500],
       [Object.freeze(Object.assign(new Error('closed'), { statusCode: 409 })), 409],
       [Object.assign(new Error('secret'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }), 500],
-      [deadlock, engine !== 'sqlite' && hook.beforeWrite !== undefined ? 503 : 500],
+      [Object.assign(new Error('secret'), { code: '40001', errno: 1213 }), 500],
       [new Proxy({}, { get () { throw new Error('secret') } }), 500]
     ]
     for (const [index, [value, status]] of hostile.entries()) {
@@ -296,14 +296,22 @@ test('D-51: a policy or a hook that finds no free connection of the database is 
 
 test('D-51: what a policy throws decides the answer, but a database that cannot serve now is a 503', async (t) => {
   let thrown: unknown
+  const fileFailure = Object.assign(new Error('secret'), { code: 'ENOENT', syscall: 'open' })
   const auth: Policy = { open: [], authenticator: () => async () => { throw thrown }, permits: () => true }
   const { get } = await buildApp(t, {
     models: [Plain], register: (registry) => { registry.register(Plain, { auth }) }, undocumented: 'a policy may throw'
   })
-  const busy = { code: engine === 'sqlite' ? 'SQLITE_BUSY' : '40001', errno: 1213 }
+  const busy = {
+    sqlite: { code: 'SQLITE_SCHEMA' },
+    postgres: { code: '40001', severity: 'ERROR' },
+    mariadb: { code: 'ER_LOCK_DEADLOCK', errno: 1213, sqlState: '40001' }
+  }[engine]
   for (const [failure, status] of [
-    [new Error('secret'), 500], [undefined, 500], [Object.assign(new Error('secret'), { statusCode: 418 }), 418],
-    [Object.assign(new Error('secret'), busy), 503],
+    [new Error('secret'), 500], [undefined, 500], [Object.assign(new Error('secret'), { code: '403' }), 500],
+    [new Error('secret', { cause: { code: '40001' } }), 500], [fileFailure, 500],
+    [new NoConnection('secret'), 503], [Object.assign(new Error('secret'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }), 500],
+    [Object.assign(new Error('secret'), { code: engine === 'sqlite' ? 'SQLITE_BUSY' : 'NOT_SENT' }), 503],
+    [Object.assign(new Error('secret'), { statusCode: 418 }), 418], [Object.assign(new Error('secret'), busy), 503],
     [Object.assign(new Error('secret'), busy, { statusCode: 418 }), 418]
   ] as const) {
     thrown = failure

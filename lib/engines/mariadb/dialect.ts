@@ -32,7 +32,7 @@ export const mariadbDialect: Dialect = {
   begin: 'begin',
   locksRows: true,
   emptyRow: sql`() values ()`,
-  locksWhatItReads: true,
+  subqueriesLockRows: true,
   returnsUpdates: false,
   schema: {
     generatedKey: 'bigint auto_increment primary key',

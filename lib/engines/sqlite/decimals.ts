@@ -31,7 +31,7 @@ function neighbour (number: number, direction: 1 | -1): number {
 
 /**
  * True if a value was read as the number that is stored. A column that is not `real` may also hold texts, bytes, and
- * integers of 64 bits, of which the driver rounds those from 2^53 on. Every greater number than 2^63 is a double.
+ * integers of 64 bits, of which the driver rounds those from 2^53 on. Beyond 2^63 every stored number is a double.
  */
 function isRead (stored: Stored): stored is number {
   const isDouble = typeof stored === 'number' && !(Number.isInteger(stored) && Math.abs(stored) <= 2 ** 63)

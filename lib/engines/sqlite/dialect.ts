@@ -91,7 +91,7 @@ export const sqliteDialect: Dialect = {
   begin: 'begin immediate',
   locksRows: false,
   emptyRow: sql`default values`,
-  locksWhatItReads: false,
+  subqueriesLockRows: false,
   returnsUpdates: true,
   schema: {
     generatedKey: 'integer primary key autoincrement',

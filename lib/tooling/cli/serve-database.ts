@@ -12,11 +12,11 @@ import type { Note } from '../introspect/model-plan.js'
 import { secretKey } from '../introspect/remedies.js'
 import { secretColumns } from '../introspect/secret-columns.js'
 import { requireCredentials, type ServeCredentials } from './basic-credentials.js'
+import { findClosedWrites, openExcept } from './closed-writes.js'
 import { addDocumentation, type DocumentationPackages } from './documentation.js'
 import { errorLog } from './error-log.js'
 import { hostCheck } from './host-check.js'
 import { openDatabase } from './open-database.js'
-import { openExcept, servedWrites } from './served-writes.js'
 
 export interface ServeOptions {
   /** Names of the tables to serve. Default: all tables. */
@@ -108,7 +108,7 @@ async function planResources (
   const [models, secret] = split(found.models, (model) =>
     !keyColumnsOf(model).some(({ name }) => secrets.has(`${model.table}.${name}`)))
   const { served, notes: refusals } =
-    write ? await servedWrites(db, models) : { served: models.map((model) => ({ model, closed: [] })), notes: [] }
+    write ? await findClosedWrites(db, models) : { served: models.map((model) => ({ model, closed: [] })), notes: [] }
   const resources = served.map(({ model, closed }) => ({
     model,
     hidden: model.columns.filter(({ name }) => secrets.has(`${model.table}.${name}`)),

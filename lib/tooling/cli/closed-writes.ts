@@ -1,4 +1,5 @@
 import type { AnyKysely } from '../../index.js'
+import { isFilledByDatabase, type Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
 import { keyColumnsOf } from '../../model/key.js'
 import { operations, type Operation } from '../../policy/operations.js'
@@ -11,19 +12,19 @@ import type { Note } from '../introspect/model-plan.js'
 const writes = ['create', 'update', 'delete'] as const
 
 /** A model, and the operations that its table refuses whatever a client sends. */
-export interface ServedWrites {
+export interface ClosedWrites {
   readonly model: Model
   readonly closed: readonly Operation[]
 }
 
 /** Finds the writes that tables refuse whatever a client sends. The notes tell why. */
-export async function servedWrites (
+export async function findClosedWrites (
   db: AnyKysely, models: readonly Model[]
-): Promise<{ readonly served: readonly ServedWrites[], readonly notes: readonly Note[] }> {
+): Promise<{ readonly served: readonly ClosedWrites[], readonly notes: readonly Note[] }> {
   const tables = await readTables(db)
   const unfillable = await findUnfillable(db, tables, models)
   const refused = await findRefused(db, tables, models.map((model) =>
-    ({ model, operations: writes, updated: model.columns.filter((column) => !keyColumnsOf(model).includes(column)) })))
+    ({ model, operations: writes, updated: model.columns.filter((column) => isUpdated(model, column)) })))
   const served = models.map((model) => ({
     model,
     closed: [...unfillable.has(model) ? ['create'] as const : [], ...refused.filter((row) => row.model === model)
@@ -31,6 +32,10 @@ export async function servedWrites (
   }))
   const notes = refused.map(({ model: { table }, operation, why }) => ({ table, why: `takes no ${operation}: ${why}` }))
   return { served, notes: [...[...unfillable].flatMap(unfillableNotes), ...notes] }
+}
+
+function isUpdated (model: Model, column: Column): boolean {
+  return !keyColumnsOf(model).includes(column) && !isFilledByDatabase(column)
 }
 
 function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {
