@@ -8,6 +8,7 @@ import {
   adminAuth, boolean, defineModel, foreignKey, password, readOnlyAuth, text, userAuth, type Policy, type PolicyUser,
   type UserAuthOptions
 } from '../../lib/index.js'
+import { StoredHashes } from '../../lib/policy/stored-hash.js'
 import { buildApp, Message, Note, siteUsers, User, type RequestOptions, type TestApp } from '../support/site.js'
 import { gate } from '../support/interleaving.js'
 
@@ -141,6 +142,17 @@ test('a password in a legacy form works by verify, until it is changed: then it 
   t.match((await rowsOf('user')).at(-1), { username: 'dora', password: /^\$argon2id\$/ })
   t.strictSame([await login('dora'), await login('dora', 'new')], [401, 201])
   t.equal(checks(), 2)
+})
+
+test('a password is checked against hashes of any cost, one after another', async (t) => {
+  const hashes = new StoredHashes()
+  const costly = await hash('dora', { memoryCost: 20480, timeCost: 3 })
+  t.equal(await hashes.match('dora', costly), true)
+  t.equal(await hashes.match('x', costly), false)
+  const cheap = await hash('dora', { memoryCost: 64, timeCost: 1 })
+  t.equal(await hashes.match('dora', cheap), true)
+  t.equal(await hashes.match('x', cheap), false)
+  t.equal(await hashes.match('dora', undefined), false)
 })
 
 test('D-119: a login that fails for want of an argon2id hash is logged once per policy, without values', async (t) => {

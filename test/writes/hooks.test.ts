@@ -326,16 +326,18 @@ test('D-158: beforeWrite may use the database of the host, before updates and de
   t.same(await topics(app), ['order.create', 'order.update', 'order.delete'])
 })
 
-test('D-158: beforeWrite sees a record that changes meanwhile once more, before it is deleted', async (t) => {
+test('D-158: beforeWrite sees a record that changes meanwhile once more, before the update or delete', async (t) => {
   const seen: unknown[] = []
   const app: TestApp = await shop(t, {
     beforeWrite: async ({ stored }) => {
       seen.push(stored?.title)
-      if (seen.length === 1) await app.db.updateTable('orders').set({ title: 'other' }).execute()
+      if (seen.length % 2 === 1) await app.db.updateTable('orders').set({ title: `other ${seen.length}` }).execute()
     }
   })
+  t.equal((await app.put('/api/order/1/', { count: 7 }, { as })).statusCode, 200)
+  t.same(seen, ['first', 'other 1'])
   t.equal((await app.delete('/api/order/1/', { as })).statusCode, 204)
-  t.same(seen, ['first', 'other'])
+  t.same(seen, ['first', 'other 1', 'other 1', 'other 3'])
 })
 
 test('D-158: in a repeated transaction, what beforeWrite made of another state is not written', {
