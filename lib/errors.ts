@@ -33,13 +33,13 @@ const nameError = <Code extends string, Status extends number>(code: Code, messa
     }
   }
 
-const plainError = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
-  createError<`REST_MODELS_${Code}`, Status, [options?: { cause: unknown }]>(`REST_MODELS_${code}`, message, status)
+/** Makes an error class. Without a stack, errors that clients cause in any number keep the log small. */
+const plainError = <Code extends string, Status extends number>(
+  code: Code, message: string, status: Status, hasStack = true
+) => createError<`REST_MODELS_${Code}`, Status, [options?: { cause: unknown }]>(
+  `REST_MODELS_${code}`, message, status, Error, hasStack)
 
-/** Makes an error class without a stack: clients can cause it in any number, and the log must stay small. */
-const briefError = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
-  createError<`REST_MODELS_${Code}`, Status, [options?: { cause: unknown }]>(
-    `REST_MODELS_${code}`, message, status, Error, false)
+const withoutStack = false
 
 /** Errors thrown at start-up. They never reach a client. */
 const startUpErrors = {
@@ -81,11 +81,11 @@ const requestErrors = {
   QueryTooLong: plainError('QUERY_TOO_LONG', 'The query string is too long', 414),
   MisdirectedRequest: plainError(
     'MISDIRECTED_REQUEST', 'Misdirected request: this server does not serve that host name', 421),
-  TooManyLogins: briefError('TOO_MANY_LOGINS', 'Too many logins at once', 429),
-  ClientGone: briefError('CLIENT_GONE', 'The client has closed its connection', 499),
+  TooManyLogins: plainError('TOO_MANY_LOGINS', 'Too many logins at once', 429, withoutStack),
+  ClientGone: plainError('CLIENT_GONE', 'The client has closed its connection', 499, withoutStack),
   Internal: createError<'REST_MODELS_INTERNAL', 500, [requestId: string, options: { cause: unknown }]>(
     'REST_MODELS_INTERNAL', 'Internal error in request %s', 500),
-  Unavailable: briefError('UNAVAILABLE', 'The database cannot do this now', 503),
+  Unavailable: plainError('UNAVAILABLE', 'The database cannot do this now', 503, withoutStack),
   OutcomeUnknown: plainError(
     'OUTCOME_UNKNOWN', 'The database gave no answer: nobody knows whether this change was made', 503)
 } as const

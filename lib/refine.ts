@@ -72,7 +72,7 @@ function reads (client: AnyClient, maxLimit: number, seen: SeenRecords) {
     },
     getOne: async <Item extends BaseRecord> ({ resource, id, meta }: GetOneParams): Promise<GetOneResponse<Item>> => {
       const read = async (query: Query) => await resourceOf(client, resource).read<Item>(id, query)
-      return { data: await shown(seen.read(resource, id, read, { ...includeOf(meta), ...signalOf(meta) })) }
+      return { data: await shown(seen.read(resource, read, { ...includeOf(meta), ...signalOf(meta) }, id)) }
     }
   }
 }

@@ -28,6 +28,7 @@ export interface Handle {
 
 /** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
 export interface Engine extends Handle, SqlContext {
+  /** Runs the writes of one record that the hook `beforeWrite` prepares one after another. */
   readonly turns: RecordTurns
 }
 

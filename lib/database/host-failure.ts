@@ -10,7 +10,8 @@ import { errors, unavailable } from '../errors.js'
  * now. Returns any other failure as it is.
  */
 export function toHostError (rules: FailureRules, failure: unknown): unknown {
-  if (!isOfDatabase(failure) || Object(failure).statusCode !== undefined) return failure
+  if (failure instanceof NoConnection) return unavailable({ cause: failure })
+  if (!isOfDriver(failure) || Object(failure).statusCode !== undefined) return failure
   const error = toStatementError(rules, failure, 'read')
   if (error instanceof Repeatable) return unavailable({ cause: error.cause })
   return error instanceof errors.Unavailable ? error : failure
@@ -18,9 +19,8 @@ export function toHostError (rules: FailureRules, failure: unknown): unknown {
 
 const ownCodes: readonly string[] = [lostCode, noAnswerCode, notSentCode]
 
-/** True if a failure comes from a driver or a pool. Other errors of an application may have any code. */
-function isOfDatabase (failure: unknown): boolean {
-  if (failure instanceof NoConnection) return true
+/** True if a failure comes from a driver. Other errors of an application may have any code. */
+function isOfDriver (failure: unknown): boolean {
   const code = propertyOf(failure, 'code')
   // PostgreSQL's errors have a severity, and MariaDB's an SQLSTATE.
   const isOfServer = ['severity', 'sqlState'].some((property) => propertyOf(failure, property) !== '')

@@ -6,16 +6,15 @@ import { decodeIn, encodeAll, type Column } from '../model/column.js'
 import { idOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
-import {
-  permittedReferences, scopedDelete, scopedInsert, scopedSelect, scopedUpdate
-} from '../sql/scoped-statements.js'
+import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
+import { requirePermittedReferences } from './permitted-references.js'
 import type { ReadTarget } from './read.js'
-import { OpenTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
+import { writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -86,22 +85,6 @@ export async function runUpdate (
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
   }
-}
-
-/**
- * Checks by a read that all references of a write lead to permitted records, on an engine whose write would wait for
- * the locks of hidden ones. The write checks them again, because the records may change meanwhile. Does nothing in a
- * transaction, whose reads would from then on see the state of this moment: to be called before it begins.
- *
- * @throws Unwritten
- */
-export async function requirePermittedReferences (
-  engine: Engine, target: WriteTarget, references: RecordGuard['references']
-): Promise<void> {
-  const { dialect: { subqueriesLockRows }, executor } = engine
-  if (!subqueriesLockRows || references.length === 0 || executor instanceof OpenTransaction) return
-  const { row } = await executor.execute(permittedReferences(engine, target, references))
-  if (row === undefined) throw new Unwritten()
 }
 
 /**

@@ -2,9 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { DatabaseConnection, Kysely, QueryExecutor } from 'kysely'
 import { unavailable } from '../errors.js'
 import type { Dialect } from './dialect.js'
-
-/** Milliseconds after which a request that waits for the connection of an embedded engine is refused with 503. */
-const connectionTimeoutMs = 2000
+import { maxWaitMs } from './semaphore.js'
 
 type Consumer<Result> = (connection: DatabaseConnection) => Promise<Result>
 
@@ -56,7 +54,7 @@ export class ConnectionQueue {
         isLate = true
         this.#waiting.delete(ask)
         reject(unavailable({ cause: new Error('No connection has become free') }))
-      }, connectionTimeoutMs)
+      }, maxWaitMs)
       const unlessLate = async (connection: DatabaseConnection): Promise<Result | undefined> => {
         clearTimeout(timer)
         return isLate ? undefined : await consumer(connection)

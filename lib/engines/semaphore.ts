@@ -1,5 +1,5 @@
-/** Milliseconds for which a caller waits at most. */
-const maxWaitMs = 2000
+/** Milliseconds for which a request waits at most for a connection, or for its turn. */
+export const maxWaitMs = 2000
 
 /**
  * Lets a limited number of callers in at the same time. Others wait in their order, for two seconds at most. Each

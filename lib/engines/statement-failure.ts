@@ -90,7 +90,6 @@ export function withoutIndex (rules: FailureRules, failure: unknown, query: Quer
 
 function kindOf (rules: FailureRules, failure: unknown, sent: Sent): FailureKind | undefined {
   const kind = failureKind(rules, failure)
-  if (failure instanceof NoConnection) return 'unexecuted'
   // Another connection of an embedded engine is no better: it opens the same file, whose lock this one has waited for.
   return sent === 'nothing' && !(rules.isEmbedded && kind === 'unavailable') ? 'unexecuted' : kind
 }

@@ -44,10 +44,11 @@ export function policyHooks (
 ): preHandlerAsyncHookHandler[] {
   const { [operation]: protection } = protections
   const { scheme } = policy
+  const finder = { authenticate, engine }
   if (protection === 'closed') return [async (_request, reply) => await refuse(reply, scheme)]
   if (protection === 'guarded') {
     return [async (request, reply) => {
-      const user = await findUser({ authenticate, engine }, request, reply)
+      const user = await findUser(finder, request, reply)
       if (user === undefined) return await refuse(reply, scheme)
       const verdict: unknown = policy.permits(user, operation)
       if (verdict !== true) throw forbidden(request, policy, verdict)
@@ -56,7 +57,7 @@ export function policyHooks (
   }
   if (scopeRule === undefined || !knowsUsers(policy)) return []
   return [async (request, reply) => {
-    const user = await findUser({ authenticate, engine }, request, reply)
+    const user = await findUser(finder, request, reply)
     if (user !== undefined) request.setDecorator(kUser, user)
     else if (sendsCredentials(request, scheme)) return await refuse(reply, scheme)
   }]

@@ -46,10 +46,19 @@ export interface OwnedResource extends WriteTarget, ResourceScopes {
  */
 export function recordHook (resource: OwnedResource): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
-    const { id, row, viewer } = await readRecord(request, resource)
-    if (!isOwn(resource, row, ownerIdOf(request, resource))) throw new errors.Forbidden()
-    request.setDecorator(kStored, { id, row, viewer } satisfies StoredRecord)
+    request.setDecorator(kStored, await readOwnRecord(request, resource))
   }
+}
+
+/**
+ * Reads the record that the path of a request names, as {@link readRecord} does, for a write.
+ *
+ * @throws REST_MODELS_FORBIDDEN (403) if the resource has an owner field and the user is not the owner
+ */
+export async function readOwnRecord (request: FastifyRequest, resource: OwnedResource): Promise<StoredRecord> {
+  const stored = await readRecord(request, resource)
+  if (!isOwn(resource, stored.row, ownerIdOf(request, resource))) throw new errors.Forbidden()
+  return stored
 }
 
 /**

@@ -9,7 +9,7 @@ import type { LoginMessage } from '../events/messages.js'
 import { maxPasswordBytes } from '../fields/field-kinds.js'
 import { isSecret } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
-import { StoredHashes } from './stored-hash.js'
+import { StoredHashes } from './stored-hashes.js'
 
 export interface Credentials {
   readonly username: string

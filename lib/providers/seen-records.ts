@@ -14,7 +14,7 @@ export class SeenRecords {
 
   /** Reads a record, which is then the one that was seen. */
   async read<Item extends object> (
-    resource: string, id: unknown, read: (query: Query) => Promise<Item>, query: Query
+    resource: string, read: (query: Query) => Promise<Item>, query: Query, id: unknown
   ): Promise<Item> {
     const record = await this.#tags.read(resource, read, query, String(id))
     this.#rememberReferences(resource, record, query)

@@ -1,25 +1,14 @@
 import { errors } from '../errors.js'
-import { isFilledByDatabase, isSetOnUpdate, type Column } from '../model/column.js'
-import { keyColumnsOf } from '../model/key.js'
-import type { Model } from '../model/model.js'
+import { isFilledByDatabase, type Column } from '../model/column.js'
+import { writes } from '../policy/operations.js'
 import type { Registration } from './registration.js'
 
-const writes = ['create', 'update', 'delete'] as const
-
-/** The writes that clients may make to the table of a resource, and the columns that an update sets. */
-interface OpenWrites {
-  readonly model: Model
-  readonly operations: ReadonlyArray<(typeof writes)[number]>
-  readonly updated: readonly Column[]
-}
-
-/** Returns the writes that clients may make to the table of a resource. A hook may set fields that clients may not. */
-export function openWritesOf ({ model, protections, readOnly, owner, hooks }: Registration): OpenWrites {
-  const ofHooks = hooks?.beforeWrite === undefined ? readOnly : []
-  const kept = new Set<Column | undefined>([...keyColumnsOf(model), ...ofHooks, owner])
-  const updated =
-    model.columns.filter((column) => isSetOnUpdate(column) || !(kept.has(column) || isFilledByDatabase(column)))
-  return { model, operations: writes.filter((operation) => protections[operation] !== 'closed'), updated }
+/** Returns the writes that clients may make to the table of a resource, and the columns that no update sets. */
+export function openWritesOf ({ model, protections, readOnly, owner, hooks }: Registration) {
+  // The hook may set fields that clients may not.
+  const fixed: readonly Column[] = hooks?.beforeWrite === undefined ? [...readOnly] : []
+  const kept = owner === undefined ? fixed : [...fixed, owner]
+  return { model, operations: writes.filter((operation) => protections[operation] !== 'closed'), kept }
 }
 
 /**

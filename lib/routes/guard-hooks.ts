@@ -3,7 +3,7 @@ import type {
 } from 'fastify'
 import { browserGuard, kUser, policyHooks, userOf } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
-import { readRecord, recordHook, storedOf, type StoredRecord } from '../policy/owner.js'
+import { readOwnRecord, readRecord } from '../policy/owner.js'
 import type { Authenticate, Identity } from '../policy/policy.js'
 import { isPrivate } from '../policy/visibility.js'
 import type { Resource } from '../resource/resource.js'
@@ -95,16 +95,11 @@ function recordHooks (resource: Resource, operation: Operation): readonly Hook[]
   // The route's handler knows only `request.params.id`, so the guard must not read the URL. A schema of the route may
   // have made a number of it.
   const named = { ...resource, parseKey: (id: unknown) => resource.parseKey(String(id), '') }
-  const lookForOwner = recordHook(named)
-  const look = async (request: FastifyRequest): Promise<StoredRecord> => {
-    if (!writes.includes(operation)) return await readRecord(request, named)
-    await lookForOwner(request)
-    return storedOf(request)
-  }
+  const read = writes.includes(operation) ? readOwnRecord : readRecord
   return [async (request) => {
     const params = Object(request.params) as { id?: unknown }
     if (!Object.hasOwn(params, 'id')) return
-    const { id } = await look(request)
+    const { id } = await read(request, named)
     if (typeof params.id === 'string') params.id = String(id)
   }]
 }

@@ -5,7 +5,8 @@ import { withLockedRecord, type LockedRecord } from '../database/locked-record.j
 import { readStored } from '../database/read.js'
 import { inTransaction } from '../database/transaction.js'
 import { explainWrite, requireReferences } from '../database/explain-write.js'
-import { requirePermittedReferences, runCreate, runDelete, runUpdate } from '../database/write.js'
+import { requirePermittedReferences } from '../database/permitted-references.js'
+import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import { explainLost } from '../policy/owner.js'
@@ -66,9 +67,7 @@ async function inTurn<Result> (
   return hooks.beforeWrite === undefined ? await act() : await engine.turns.inTurn(model.table, id, act)
 }
 
-async function update (
-  write: HookedRequest, planned: GuardedPlan, record: OwnedRecord
-): Promise<Row | undefined> {
+async function update (write: HookedRequest, planned: GuardedPlan, record: OwnedRecord): Promise<Row | undefined> {
   const { resource: { engine, passwords }, resource, hooked: { hooks: { beforeWrite }, whole } } = write
   if (beforeWrite !== undefined) await requireReferences(engine, resource, planned)
   const prepare = async (seen: Row | undefined) => {

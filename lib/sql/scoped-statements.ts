@@ -94,15 +94,19 @@ export function referenceExists (
 ): Query {
   const model = column.target()
   const statement = new ShapedStatement('reference', { name: model.table, model, owner: undefined }, context.dialect)
-  const conditions = statement.leads([{ column, value, visible: scope, required: [] }])
-  return statement.compileOnce(context, () => whereAll(context.db.selectNoFrom(sql.lit(1).as('one')), conditions))
+  return selectIfLeads(context, statement, [{ column, value, visible: scope, required: [] }])
 }
 
 /** Returns the statement that selects one row if all references refer to permitted records, otherwise none. */
 export function permittedReferences (
   context: SqlContext, shape: StatementShape, references: readonly GuardedReference[]
 ): Query {
-  const statement = new ShapedStatement('references', shape, context.dialect)
+  return selectIfLeads(context, new ShapedStatement('references', shape, context.dialect), references)
+}
+
+function selectIfLeads (
+  context: SqlContext, statement: ShapedStatement, references: readonly GuardedReference[]
+): Query {
   const conditions = statement.leads(references)
   return statement.compileOnce(context, () => whereAll(context.db.selectNoFrom(sql.lit(1).as('one')), conditions))
 }

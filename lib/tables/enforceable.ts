@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import { errors, messageOf } from '../errors.js'
-import type { Column } from '../model/column.js'
+import { isFilledByDatabase, isSetOnUpdate, type Column } from '../model/column.js'
+import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
 import { isView } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
@@ -9,15 +10,16 @@ import type { DatabaseTables } from './read-tables.js'
 /** The writes of clients to the table of a model. */
 export interface OpenWrites {
   readonly model: Model
-  readonly operations: ReadonlyArray<'create' | 'update' | 'delete'>
-  /** Columns that an update sets. */
-  readonly updated: readonly Column[]
+  /** The open ones of `create`, `update` and `delete`. */
+  readonly operations: readonly string[]
+  /** Columns that no update sets, besides those of the key and those that only the database fills. */
+  readonly kept: readonly Column[]
 }
 
 /** A write that the database refuses whatever a client sends, and why, in the words of the database. */
 export interface RefusedWrite {
   readonly model: Model
-  readonly operation: OpenWrites['operations'][number]
+  readonly operation: 'create' | 'update' | 'delete'
   readonly why: string
 }
 
@@ -32,10 +34,10 @@ export async function findRefused (
   const { db, dialect } = readHandle(handle)
   const refused: RefusedWrite[] = []
   if (dialect.schema.needsTargets) return refused
-  for (const { model, operations, updated } of writes.filter(({ model }) => !isView(tables, model, dialect))) {
-    const statements = statementsOf(model.table, updated)
-    for (const operation of operations) {
-      await sql`explain ${statements[operation]}`.execute(db).catch((failure: Error) => {
+  for (const { model, operations, kept } of writes.filter(({ model }) => !isView(tables, model, dialect))) {
+    for (const [operation, statement] of statementsOf(model, kept)) {
+      if (!operations.includes(operation)) continue
+      await sql`explain ${statement}`.execute(db).catch((failure: Error) => {
         // A lock, or a file that cannot be read, says nothing of the statement.
         if (dialect.codesOf(failure).some((code) => Object.hasOwn(dialect.failures, code))) throw failure
         refused.push({ model, operation, why: messageOf(failure) })
@@ -63,13 +65,16 @@ export async function requireEnforceable (
 
 /** Returns a write of each kind. As those of requests, it returns rows, with which SQLite checks more foreign keys. */
 function statementsOf (
-  table: string, updated: readonly Column[]
-): Readonly<Record<OpenWrites['operations'][number], RawBuilder<unknown>>> {
-  const target = sql.table(table)
-  const values = updated.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(name)}`)
-  return {
-    create: sql`insert into ${target} default values returning 1`,
-    update: values.length === 0 ? sql`select 1` : sql`update ${target} set ${sql.join(values)} returning 1`,
-    delete: sql`delete from ${target} returning 1`
-  }
+  model: Model, kept: OpenWrites['kept']
+): ReadonlyArray<readonly [RefusedWrite['operation'], RawBuilder<unknown>]> {
+  const table = sql.table(model.table)
+  const never = [...keyColumnsOf(model), ...kept]
+  const values = model.columns
+    .filter((column) => isSetOnUpdate(column) || !(isFilledByDatabase(column) || never.includes(column)))
+    .map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(name)}`)
+  return [
+    ['create', sql`insert into ${table} default values returning 1`],
+    ...values.length === 0 ? [] : [['update', sql`update ${table} set ${sql.join(values)} returning 1`] as const],
+    ['delete', sql`delete from ${table} returning 1`]
+  ]
 }

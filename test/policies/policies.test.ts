@@ -8,7 +8,7 @@ import {
   adminAuth, boolean, defineModel, foreignKey, password, readOnlyAuth, text, userAuth, type Policy, type PolicyUser,
   type UserAuthOptions
 } from '../../lib/index.js'
-import { StoredHashes } from '../../lib/policy/stored-hash.js'
+import { StoredHashes } from '../../lib/policy/stored-hashes.js'
 import { buildApp, Message, Note, siteUsers, User, type RequestOptions, type TestApp } from '../support/site.js'
 import { gate } from '../support/interleaving.js'
 

@@ -7,8 +7,9 @@ import {
 import { openEngine, type Engine } from '../../lib/database/engine.js'
 import { Unwritten } from '../../lib/database/explain-failure.js'
 import { inTransaction } from '../../lib/database/transaction.js'
-import { requirePermittedReferences, type WriteTarget } from '../../lib/database/write.js'
+import { requirePermittedReferences } from '../../lib/database/permitted-references.js'
 import type { ForeignKeyColumn } from '../../lib/model/column.js'
+import type { StatementShape } from '../../lib/sql/statements.js'
 import { engine } from '../support/database.js'
 import { buildApp, type TestApp } from '../support/site.js'
 
@@ -125,7 +126,7 @@ test('D-271: such a read finds permitted references alone, and is left out in a 
   const opened = await openEngine(db)
   const locking = { ...opened, dialect: { ...opened.dialect, subqueriesLockRows: true } }
   const column = Task.byName.get('project') as ForeignKeyColumn
-  const target = { name: 'task', model: Task } as unknown as WriteTarget
+  const target = { name: 'task', model: Task } as unknown as StatementShape
   const check = async (value: number, inside: Engine = locking) =>
     await requirePermittedReferences(inside, target, [{ column, value, visible: [], required: [] }])
   await t.resolves(check(3))

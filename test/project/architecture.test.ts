@@ -98,7 +98,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   '@fastify/basic-auth': { values: ['policy/user-auth'] },
   '@fastify/busboy': { values: ['request/multipart'] },
   '@fastify/error': { values: ['errors', 'tooling/cli/host-check'] },
-  '@node-rs/argon2': { values: ['policy/passwords', 'policy/stored-hash'] },
+  '@node-rs/argon2': { values: ['policy/passwords', 'policy/stored-hashes'] },
   ajv: { values: ['schemas/check'], types: ['schemas/formats', 'schemas/messages'] },
   'ajv-formats': { values: ['schemas/formats', 'model/check-options'], types: ['schemas/messages'] },
   'better-sqlite3': { values: ['sqlite'], types: ['engines/sqlite'] },

@@ -8,7 +8,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { test } from 'tap'
 import { defineModel, foreignKey, hashPassword, userAuth, type Policy } from '../../lib/index.js'
 import { reads } from '../../lib/policy/operations.js'
-import { dummyHash, StoredHashes } from '../../lib/policy/stored-hash.js'
+import { dummyHash, StoredHashes } from '../../lib/policy/stored-hashes.js'
 import { basic, buildApp, Message, siteModels, User, type TestApp } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 

@@ -124,7 +124,7 @@ test('D-270: SQLite: a database that is locked is not said to refuse anything', 
   const anew = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(path, { timeout: 0 }) }) })
   t.teardown(async () => { await anew.destroy() })
   other.exec('begin exclusive')
-  await t.rejects(findRefused(anew, tables, [{ model: Country, operations: ['create'], updated: [] }]), {
+  await t.rejects(findRefused(anew, tables, [{ model: Country, operations: ['create'], kept: [] }]), {
     code: 'SQLITE_BUSY'
   })
 })
@@ -133,6 +133,6 @@ test('D-270: servers, which refuse to make such a foreign key, are asked for non
   const db = openSqlite<Tables>(':memory:')
   const server = openPostgres<Tables>('postgres://localhost:1/nothing')
   t.teardown(async () => { await Promise.all([db.destroy(), server.destroy()]) })
-  const writes = [{ model: City, operations: ['create'], updated: [] }] as const
+  const writes = [{ model: City, operations: ['create'], kept: [] }] as const
   await t.resolves(requireEnforceable(server, await readTables(db), writes))
 })

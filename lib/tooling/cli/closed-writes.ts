@@ -1,15 +1,11 @@
 import type { AnyKysely } from '../../index.js'
-import { isFilledByDatabase, type Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
-import { keyColumnsOf } from '../../model/key.js'
-import { operations, type Operation } from '../../policy/operations.js'
+import { operations, writes, type Operation } from '../../policy/operations.js'
 import type { Policy } from '../../policy/policy.js'
 import { findUnfillable } from '../../tables/creatable.js'
 import { findRefused } from '../../tables/enforceable.js'
 import { readTables } from '../../tables/read-tables.js'
 import type { Note } from '../introspect/model-plan.js'
-
-const writes = ['create', 'update', 'delete'] as const
 
 /** A model, and the operations that its table refuses whatever a client sends. */
 export interface ClosedWrites {
@@ -23,8 +19,7 @@ export async function findClosedWrites (
 ): Promise<{ readonly served: readonly ClosedWrites[], readonly notes: readonly Note[] }> {
   const tables = await readTables(db)
   const unfillable = await findUnfillable(db, tables, models)
-  const refused = await findRefused(db, tables, models.map((model) =>
-    ({ model, operations: writes, updated: model.columns.filter((column) => isUpdated(model, column)) })))
+  const refused = await findRefused(db, tables, models.map((model) => ({ model, operations: writes, kept: [] })))
   const served = models.map((model) => ({
     model,
     closed: [...unfillable.has(model) ? ['create'] as const : [], ...refused.filter((row) => row.model === model)
@@ -32,10 +27,6 @@ export async function findClosedWrites (
   }))
   const notes = refused.map(({ model: { table }, operation, why }) => ({ table, why: `takes no ${operation}: ${why}` }))
   return { served, notes: [...[...unfillable].flatMap(unfillableNotes), ...notes] }
-}
-
-function isUpdated (model: Model, column: Column): boolean {
-  return !keyColumnsOf(model).includes(column) && !isFilledByDatabase(column)
 }
 
 function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {
