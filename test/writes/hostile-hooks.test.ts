@@ -261,7 +261,8 @@ test('D-51: a policy or a hook that finds no free connection of the database is 
       await remove()
     })
     await createTables(db, [Plain])
-    await app.register(restModels, { db })
+    // Hooks get more time than the pool takes to give up.
+    await app.register(restModels, { db, limits: { statementTime: 4000 } })
     const ask = async (): Promise<void> => { await sql`select 1`.execute(db) }
     const asking: Policy = {
       open: [],
