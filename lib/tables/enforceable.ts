@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import { errors, messageOf } from '../errors.js'
-import { isFilledByDatabase, isSetOnUpdate, type Column } from '../model/column.js'
+import { isFilledByDatabase, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
 import { isView } from './compare-tables.js'
@@ -70,7 +70,7 @@ function statementsOf (
   const table = sql.table(model.table)
   const never = [...keyColumnsOf(model), ...kept]
   const values = model.columns
-    .filter((column) => isSetOnUpdate(column) || !(isFilledByDatabase(column) || never.includes(column)))
+    .filter((column) => !(isFilledByDatabase(column) || never.includes(column)))
     .map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(name)}`)
   return [
     ['create', sql`insert into ${table} default values returning 1`],

@@ -35,8 +35,10 @@ const endless = [
 
 /** Milliseconds for a statement. */
 const time = 400
-/** What a single pattern takes in a single text, on a machine that is busy with other things as well. */
+/** Milliseconds of processor time that a single pattern takes in a single text, on a slow machine, and all others. */
 const tolerance = 1000
+/** Milliseconds that the process may have to wait for a processor: the machine tests other things at the same time. */
+const starved = 5000
 
 async function serve (
   t: Test, milliseconds: number, prepare: NonNullable<BuildOptions['prepare']> = () => {}
@@ -62,20 +64,24 @@ test('R-15: a statement of minutes is given up in time, and others are answered'
     delay.enable()
     await sleep(50)
     const start = performance.now()
+    const before = process.cpuUsage()
     const [slow, ...others] = await Promise.all([
       get(url), ...Array.from({ length: 20 }, async () => await get('/api/note/')),
       post('/api/message/', { content: 'x' }, { as: 'alice' })
     ])
     const took = performance.now() - start
+    const { user, system } = process.cpuUsage(before)
     await sleep(50)
     delay.disable()
     t.match(slow.json(), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE' })
     t.match(slow.headers['retry-after'], /^[1-9]\d*$/)
-    t.ok(took < time + 2 * tolerance, `everything was answered after ${took} ms`)
+    const work = (user + system) / 1000
+    t.ok(work < time + tolerance, `everything took ${work} ms of processor time`)
+    t.ok(took < time + starved, `everything was answered after ${took} ms`)
     t.same([...new Set(others.map(({ statusCode }) => statusCode))], [200, 201])
     const longest = delay.max / 1e6
-    t.ok(longest > 0 && longest < time + tolerance, `the event loop was held for ${longest} ms`)
-    if (engine !== 'sqlite') t.ok(longest < time, 'the work is done in another process')
+    t.ok(longest > 0 && longest < time + starved, `the event loop was held for ${longest} ms`)
+    if (engine !== 'sqlite') t.ok(work < time, 'the work is done in another process')
   }
   t.equal((await get('/api/message/?content=x&limit=3')).json().objects.length, 3, 'the connection goes on')
 })

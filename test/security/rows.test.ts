@@ -132,7 +132,9 @@ test('T-153: a reference to a hidden record that somebody is writing is refused 
     rows: { team: teams, card: cards },
     register: (registry) => {
       registry.register(Team, { auth: members, scope: ({ team }) => ({ rank: team }) })
-      registry.register(Card, { auth: members, scope: ({ team }) => ({ team__rank: team }) })
+      const scope = ({ team }: Member) => ({ team__rank: team })
+      registry.register(Card, { auth: members, scope })
+      registry.register(Card, { path: 'hooked', auth: members, scope, afterWrite: async () => {} })
     }
   })
   let [release, locked] = [() => {}, () => {}]
@@ -151,8 +153,10 @@ test('T-153: a reference to a hidden record that somebody is writing is refused 
   const start = performance.now()
   const missing = await post('/api/card/', { title: 'x', size: 1, team: 99 }, ours)
   t.equal(missing.statusCode, 400)
-  t.equal((await post('/api/card/', { title: 'x', size: 1, team: 2 }, ours)).body, missing.body)
-  t.equal((await put('/api/card/1/', { team: 2 }, ours)).body, missing.body)
+  for (const path of ['card', 'hooked']) {
+    t.equal((await post(`/api/${path}/`, { title: 'x', size: 1, team: 2 }, ours)).body, missing.body)
+    t.equal((await put(`/api/${path}/1/`, { team: 2 }, ours)).body, missing.body)
+  }
   t.ok(performance.now() - start < 2000)
 })
 

@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import { Kysely, sql, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  defineModel, openAuth, readOnlyAuth, text, type Model, type Policy, type ResourceOptions
+  defineModel, foreignKey, openAuth, readOnlyAuth, text, type Model, type Policy, type ResourceOptions
 } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openPostgres } from '../../lib/postgres.js'
@@ -20,7 +20,7 @@ const City = defineModel('City', { country: text({ nullable: true }) })
 /** Starts an app on tables that the statements make; returns the message of the failure, or the app. */
 async function start (
   t: Test, statements: readonly string[], policies: ReadonlyArray<readonly [Model, Policy]>,
-  options: Pick<ResourceOptions, 'readOnly'> = {}
+  options: Pick<ResourceOptions, 'readOnly' | 'beforeWrite' | 'ownerField'> = {}
 ) {
   const db = openSqlite<Tables>(':memory:')
   const app = Fastify()
@@ -95,6 +95,18 @@ test('D-270: SQLite: an update that does not set the columns of such a foreign k
   const reply = await started.app.inject({ method: 'PUT', url: '/api/city/1/', payload: { name: 'Roma' } })
   t.equal(reply.statusCode, 200)
   t.match((await start(t, statements, [[Named, auth]])).message, "update in table 'city': no such table: main.nowhere")
+})
+
+test('D-270: SQLite: an update sets what a hook may set, and never the owner', async (t) => {
+  const Owned = defineModel('City', { name: text({ nullable: true }), land: foreignKey(() => Country) })
+  const owned = 'create table City (id integer primary key, name text, land_id integer not null references nowhere)'
+  const only: Policy = { ...openAuth(), open: ['list', 'read', 'update'], closed: ['create', 'delete'] }
+  const options = { readOnly: ['land'] }
+  t.equal((await start(t, [country, owned], [[Owned, only]], options)).message, '')
+  t.match((await start(t, [country, owned], [[Owned, only]], { ...options, beforeWrite: () => {} })).message,
+    "update in table 'city': no such table: main.nowhere")
+  const guarded: Policy = { ...only, open: ['list', 'read'], permits: () => true, users: Country }
+  t.equal((await start(t, [country, owned], [[Owned, guarded]], { ownerField: 'land' })).message, '')
 })
 
 test('D-270: SQLite: a foreign key is sound whatever the names of its table and indexes', async (t) => {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { queryObjects } from 'node:v8'
 import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
@@ -6,6 +7,8 @@ import restModels, {
   createTables, datetime, defineModel, foreignKey, integer, json, openAuth, text, uuid, type Policy,
   type ResourceOptions
 } from '../../lib/index.js'
+import { RecordTurns } from '../../lib/database/record-turns.js'
+import { Semaphore } from '../../lib/engines/semaphore.js'
 import { NoConnection } from '../../lib/engines/statement-failure.js'
 import { emptyDatabase, engine, openUrl } from '../support/database.js'
 import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
@@ -248,6 +251,18 @@ test('D-269: a write that waits for others of its record for two seconds is a 50
   t.match([slow.statusCode, late.statusCode, late.json().code], [200, 503, 'REST_MODELS_UNAVAILABLE'])
   t.match((await app.rowsOf('item')).find(isFirst), { name: 'slow' })
   t.equal((await app.put(path, { name: 'next' })).statusCode, 200, 'the turn is free again')
+})
+
+test('D-269: nothing is kept of a turn that is over, whether the write succeeded or not', async (t) => {
+  const turns = new RecordTurns()
+  const kept = queryObjects(Semaphore)
+  for (let id = 0; id < 100; id++) {
+    await Promise.allSettled([1, 2].map(async () => await turns.inTurn('item', id, async () => {
+      if (id % 2 === 0) throw new Error('refused')
+    })))
+  }
+  t.equal(queryObjects(Semaphore), kept)
+  t.equal(await turns.inTurn('item', 1, async () => 'next'), 'next')
 })
 
 test('D-51: a policy or a hook that finds no free connection of the database is a 503 with Retry-After', onServer,
