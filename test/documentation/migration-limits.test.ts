@@ -46,13 +46,16 @@ async function startAsking (t: Test, db: Kysely<Tables>) {
   }
 }
 
-/** Reads the table in a transaction that takes its time, as a report does. */
-async function report (db: Kysely<Tables>, milliseconds: number): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    await transaction.selectFrom('item').select('id').limit(1).execute()
-    await wait(milliseconds)
+/** Reads the table in a transaction that takes its time, as a report does. @returns once it has read, with its end */
+async function startReport (db: Kysely<Tables>, milliseconds: number): Promise<{ readonly ended: Promise<void> }> {
+  return await new Promise((resolve, reject) => {
+    const ended = db.transaction().execute(async (transaction) => {
+      await transaction.selectFrom('item').select('id').limit(1).execute()
+      resolve({ ended })
+      await wait(milliseconds)
+    }).finally(async () => { await db.destroy() })
+    ended.catch(reject)
   })
-  await db.destroy()
 }
 
 /** More than a request may wait; the migration would have to wait as long. */
@@ -69,8 +72,7 @@ test('D-244: migrate.mjs waits two seconds for its lock, and tries again until a
   writeFileSync(join(folder, 'migrate.mjs'), programOf('migrate.mjs'))
   writeFileSync(join(folder, 'migrations', '1-expand.mjs'), programOf('1-expand.mjs'))
   const stopAsking = await startAsking(t, openPostgres(url))
-  const reported = report(openPostgres(url), reportMs)
-  await wait(200)
+  const report = await startReport(openPostgres(url), reportMs)
   const began = performance.now()
   const { stdout } = await run(process.execPath, ['migrate.mjs'], {
     cwd: folder, env: { PATH: process.env['PATH'], DATABASE_URL: url }
@@ -78,7 +80,7 @@ test('D-244: migrate.mjs waits two seconds for its lock, and tries again until a
   t.match(stdout, '1-expand Error\n', 'it had to give up')
   t.match(stdout, /1-expand Success\n$/)
   t.ok(performance.now() - began > reportMs - 1000)
-  await reported
+  await report.ended
   const { statuses, longest } = await stopAsking()
   t.same(statuses, [201])
   t.ok(longest > 1000 && longest < 4000, `requests waited for ${longest} ms`)
@@ -89,8 +91,7 @@ test('D-244: `wait 2` does the same on MariaDB', async (t) => {
   if (url === undefined) return
   const statement = /`(alter table item wait 2 add column) …`/.exec(page)?.[1] ?? ''
   const stopAsking = await startAsking(t, openMariadb(url))
-  const reported = report(openMariadb(url), 4000)
-  await wait(200)
+  const report = await startReport(openMariadb(url), 4000)
   const db = openMariadb(url, { statementTimeout: 3_600_000 })
   t.teardown(async () => { await db.destroy() })
   const migrate = async (): Promise<unknown> =>
@@ -98,7 +99,7 @@ test('D-244: `wait 2` does the same on MariaDB', async (t) => {
   const began = performance.now()
   await t.rejects(migrate(), /Lock wait timeout exceeded/)
   t.ok(performance.now() - began < 3500)
-  await reported
+  await report.ended
   await migrate()
   const { statuses, longest } = await stopAsking()
   t.same(statuses, [201])
