@@ -25,7 +25,6 @@ class HookConnection implements DatabaseConnection {
   readonly #transaction: OpenTransaction
   readonly #dialect: Dialect
   readonly #label: StatementLabel
-  readonly #pending = new Set<Promise<unknown>>()
   #failure: { readonly thrown: unknown } | undefined
   #isOver = false
 
@@ -36,25 +35,18 @@ class HookConnection implements DatabaseConnection {
   }
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#isOver) throw new Error('The transaction is over: a hook must await what it does, and end in time')
+    if (this.#isOver) throw new Error(overMessage)
     // The engine may have ended the transaction by itself, as after a deadlock. This statement would then be committed.
     if (this.#failure !== undefined) throw this.#failure.thrown
-    const answer = this.#ask<R>(query)
-    this.#pending.add(answer)
-    try {
-      return await answer
-    } finally {
-      this.#pending.delete(answer)
-    }
+    return await this.#ask(query)
   }
 
   async * streamQuery (): AsyncIterableIterator<never> {
     throw new Error('A hook cannot stream rows')
   }
 
-  /** Waits for statements that the hook did not wait for. Throws if a statement of the hook has failed. */
-  async requireSound (): Promise<void> {
-    await Promise.allSettled(this.#pending)
+  /** Throws if a statement of the hook has failed. */
+  requireSound (): void {
     if (this.#failure !== undefined) throw this.#failure.thrown
   }
 
@@ -75,6 +67,31 @@ class HookConnection implements DatabaseConnection {
   #fail (thrown: unknown): unknown {
     this.#failure ??= { thrown }
     return thrown
+  }
+}
+
+const overMessage = 'The transaction is over: a hook must await what it does, and end in time'
+
+/** Gives the statements of a hook its connection, one after another. */
+class HookConnectionProvider extends SingleConnectionProvider {
+  readonly #pending = new Set<Promise<unknown>>()
+  #isOver = false
+
+  override async provideConnection<T> (consumer: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+    if (this.#isOver) throw new Error(overMessage)
+    const work = super.provideConnection(consumer)
+    this.#pending.add(work)
+    try {
+      return await work
+    } finally {
+      this.#pending.delete(work)
+    }
+  }
+
+  /** Waits for statements that the hook did not wait for, also those that are not sent yet. Refuses any others. */
+  async end (): Promise<void> {
+    this.#isOver = true
+    await Promise.allSettled(this.#pending)
   }
 }
 
@@ -102,17 +119,19 @@ export async function withHookDatabase (
   { name, engine }: HookedResource, transaction: OpenTransaction, call: (db: HookDatabase) => Promise<unknown>
 ): Promise<void> {
   const connection = new HookConnection(transaction, engine.dialect, { operation: 'hook', resource: name })
+  const provider = new HookConnectionProvider(connection)
   try {
-    await call(kyselyOn(engine.host, connection))
-    await connection.requireSound()
+    await call(kyselyOn(engine.host, provider))
+    await provider.end()
+    connection.requireSound()
   } finally {
     connection.close()
   }
 }
 
 /** Returns a Kysely instance whose statements run on one connection, in a transaction that it cannot end. */
-function kyselyOn (host: Kysely<Tables>, connection: DatabaseConnection): HookDatabase {
-  const executor = host.getExecutor().withConnectionProvider(new SingleConnectionProvider(connection))
+function kyselyOn (host: Kysely<Tables>, provider: HookConnectionProvider): HookDatabase {
+  const executor = host.getExecutor().withConnectionProvider(provider)
   const dialect: KyselyDialect = {
     createAdapter: () => executor.adapter,
     createDriver: () => new HookDriver(),

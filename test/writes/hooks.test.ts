@@ -488,6 +488,20 @@ test('D-159: savepoints are permitted, and the instance may get more types', asy
   t.same(await topics(app), ['order.update'])
 })
 
+test('D-159: statements that a hook did not await belong to the write; later ones are refused', async (t) => {
+  const late: unknown[] = []
+  const app = await shop(t, {
+    afterWrite: (write) => {
+      outbox(write)
+      outbox(write)
+      outbox(write).then(async () => { await outbox(write) }).catch((failure: unknown) => { late.push(failure) })
+    }
+  })
+  t.equal((await app.put('/api/order/1/', { title: 'y' }, { as })).statusCode, 200)
+  t.same(await topics(app), ['order.update', 'order.update', 'order.update'])
+  t.match(late, [/The transaction is over/])
+})
+
 test('D-159: the instance of a hook is dead once the hook has ended', async (t) => {
   let kept: Parameters<typeof outbox>[0]['db'] | undefined
   const app = await shop(t, { afterWrite: ({ db }) => { kept = db } })
