@@ -7,7 +7,7 @@ import type { Payload } from '../request/payload.js'
 import { valueAt } from '../values/lookup.js'
 import type { Json } from '../values/values.js'
 import { fixedBy, withGuard, type GuardedPlan, type PlannedWrite, type WriteSetting } from './plan-guarded-write.js'
-import type { WritePlan } from './plan-write.js'
+import { hasValue, type WritePlan } from './plan-write.js'
 import { readFields } from './read-fields.js'
 import type { Viewer } from './viewer.js'
 
@@ -33,6 +33,7 @@ export function addHookValues (
   requireFree(setting, viewer, values)
   const added = acceptValues(setting, values)
   const plan = new Map([...write.plan, ...added])
+  requireValues(setting.model, plan)
   const { isCreate, sourceOf } = write
   return withGuard(setting, viewer, {
     plan, isCreate, sourceOf: (column) => added.has(column) ? 'server' : sourceOf(column)
@@ -68,6 +69,14 @@ function requireFree (setting: WriteSetting, viewer: Viewer, values: Payload): v
         'the key, the owner, read-only columns and what the scope fixes are not its to change')
     }
   }
+}
+
+/** Throws TypeError if a column has no value: no client may set it, it has no default, and the hook left it out. */
+function requireValues ({ name }: Model, plan: WritePlan): void {
+  const missing = [...plan].find((entry) => !hasValue(entry))
+  if (missing === undefined) return
+  throw new TypeError(`beforeWrite of model '${name}' must set '${missing[0].field}': ` +
+    'no client may set it, and it has neither a default nor null')
 }
 
 function acceptValues ({ model, known, checkValues }: WriteSetting, values: Payload): WritePlan {

@@ -45,6 +45,11 @@ export interface WriteScope {
  */
 export type WritePlan = ReadonlyMap<Column, Json>
 
+/** False for null in a column that is not nullable: a create has no value for it, and clients may not set it. */
+export function hasValue ([{ nullable }, value]: readonly [Column, Json]): boolean {
+  return value !== null || nullable
+}
+
 /**
  * Values that no client may choose: the owner of a new record, and what a scope fixes. A create ignores what the body
  * says of them, and an update refuses any other value.

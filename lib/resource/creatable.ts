@@ -24,13 +24,16 @@ export function isCreatable ({ model: { columns, primaryKey }, protections, read
 
 /**
  * Requires that every read-only field may be null or gets a value without the client when a record is created. Checks
- * nothing if the policy closes `create`, or if the resource has a scope, which may set such fields.
+ * nothing if the policy closes `create`, or if the resource has a scope or a hook `beforeWrite`, which may set such
+ * fields.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */
-export function requireCreatable ({ model, protections, readOnly, owner, scopeRule }: Registration): void {
-  // A scope may set read-only fields. If nobody may create records, no field needs a value.
-  if (scopeRule !== undefined || protections.create === 'closed') return
+export function requireCreatable (
+  { model, protections, readOnly, owner, scopeRule, hooks }: Registration
+): void {
+  // A scope or a hook may set read-only fields. If nobody may create records, no field needs a value.
+  if (scopeRule !== undefined || hooks?.beforeWrite !== undefined || protections.create === 'closed') return
   const unfillable =
     [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined &&
       !isFilledByDatabase(column))

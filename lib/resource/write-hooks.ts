@@ -22,8 +22,8 @@ type Occasion<M extends Model> =
 /** The argument of `beforeWrite`. */
 export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Policy> = Occasion<M> & {
   /**
-   * The values to write, under the names that records have: all fields of a create, only the changed ones of an update,
-   * none of a delete. A password is not hashed yet.
+   * The values to write, under the names that records have: all fields of a create that have a value, only the changed
+   * ones of an update, none of a delete. A password is not hashed yet.
    */
   readonly values: Partial<RecordOf<M>>
   /**

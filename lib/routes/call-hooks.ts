@@ -6,7 +6,7 @@ import type { Row } from '../engines/executor.js'
 import { unavailable } from '../errors.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import { addHookValues } from '../plan/plan-hook-values.js'
-import type { WritePlan } from '../plan/plan-write.js'
+import { hasValue, type WritePlan } from '../plan/plan-write.js'
 import type { Viewer } from '../plan/viewer.js'
 import { userOf } from '../policy/guard.js'
 import type { Identity } from '../policy/policy.js'
@@ -40,7 +40,7 @@ export async function callBefore (
 ): Promise<unknown> {
   // The hook gets a copy. Without the copy, a hook that changes a JSON value in place would change what is written, and
   // again if the write is repeated.
-  const values = structuredClone(Object.fromEntries([...plan].map(([{ key }, value]) => [key, value])))
+  const values = structuredClone(Object.fromEntries([...plan].filter(hasValue).map(([{ key }, value]) => [key, value])))
   const occasion = { operation, values, stored: row && toWhole(row), user: userOf<Identity>(request), request }
   try {
     return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  boolean, createTables, defineModel, foreignKey, integer, invalidRecord, json, password, text, userAuth,
+  boolean, createTables, defineModel, foreignKey, integer, invalidRecord, json, openAuth, password, text, userAuth,
   type ResourceOptions
 } from '../../lib/index.js'
 import { engine, openDatabase } from '../support/database.js'
@@ -129,6 +129,28 @@ test('D-156: a hook refuses by invalidRecord, or by any error with a status', as
   for (const wrong of [{}, 'wrong', [], ['wrong'], { title: 1 }, null]) {
     t.throws(() => invalidRecord(wrong as never), TypeError)
   }
+})
+
+test('D-156: beforeWrite sets a read-only field that has no default', async (t) => {
+  const Ticket = defineModel('Ticket', { title: text(), slug: text() })
+  const seen: unknown[] = []
+  const app = await buildApp(t, {
+    models: [Ticket],
+    register: (registry) => {
+      registry.register(Ticket, {
+        auth: openAuth(),
+        readOnly: ['slug'],
+        beforeWrite: ({ values }) => {
+          seen.push(values)
+          return values.title === 'none' ? {} : { slug: 'a-slug' }
+        }
+      })
+    }
+  })
+  t.match((await app.post('/api/ticket/', { title: 'A' })).json(), { title: 'A', slug: 'a-slug' })
+  const without = await app.post('/api/ticket/', { title: 'none' })
+  t.match(without.json(), { statusCode: 500, code: 'REST_MODELS_INTERNAL' }, 'no fault of the client')
+  t.strictSame(seen, [{ title: 'A' }, { title: 'none' }], 'as the types of values say, there is no null')
 })
 
 test('D-156: what a hook returns is checked like a body', async (t) => {
