@@ -142,7 +142,7 @@ test('a policy of one\'s own is asked about a user and an admin, with the keys o
     await build(t, [Person], (registry) => { registry.register(Person, { auth: policy }) })
   )
   t.strictSame(person?.operations, {
-    list: 'users', read: 'admins', create: 'some users', update: 'some users', delete: 'some users'
+    list: 'users', read: 'some users', create: 'some users', update: 'some users', delete: 'some users'
   })
   t.equal(person?.fields[1]?.read, 'users', 'a list shows it as well')
   t.strictSame(new Set(asked), new Set(['string']))
@@ -191,6 +191,28 @@ test('D-88: what a policy refuses without a look at the user, or to both kinds, 
     t.match(message?.operations, expected)
     t.ok(message?.fields.every(({ create, update }) => create === 'nobody' && update === 'nobody'))
     t.strictSame(dangers, [])
+  }
+})
+
+test('D-88: what admins may do, and users by a role as well, is for some users', async (t) => {
+  const Member = defineModel('Member', {
+    username: text(),
+    password: password(),
+    role: text({ enum: ['member', 'manager'] }),
+    active: boolean(),
+    admin: boolean()
+  })
+  const permits = (user: { role: string, admin: boolean }, operation: string): boolean =>
+    operation === 'create' ? user.admin : user.admin || user.role === 'manager'
+  for (const auth of [
+    userAuth(Member, { fields: ['role'], permits }),
+    hostAuth(async () => ({ id: 1, admin: false, role: 'manager' }), { users: Member, permits })
+  ]) {
+    const { resources: [member], dangers } = await inspect(await build(t, [Member], (registry) => {
+      registry.register(Member, { auth: auth as Policy, exclude: ['password'] })
+    }))
+    t.match(member?.operations, { create: 'admins', update: 'some users', delete: 'some users' })
+    t.match(dangersFrom({ dangers })[0], 'member: some users may change other users, their passwords too')
   }
 })
 

@@ -327,9 +327,9 @@ test('columns that a scope names need an index, and an index of a scope serves e
 test('the audience of an operation is asked for with the same made-up users', async (t) => {
   const asked: unknown[] = []
   const policy = hostAuth<Member>(find, {
-    permits: ({ roles, isStaff, admin }, operation) => {
-      asked.push(isStaff, admin)
-      return operation === 'create' ? roles.includes('writer') : isStaff
+    permits: (user, operation) => {
+      asked.push(user.isStaff, user.admin)
+      return operation === 'create' ? user.roles.includes('writer') : user.isStaff
     }
   })
   const { resources } = await inspect(await build(t, (registry) => { registry.register(Post, { auth: policy }) }))

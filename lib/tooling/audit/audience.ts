@@ -1,4 +1,6 @@
-import { hasBooleanAdmin, madeUpUser, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
+import {
+  hasBooleanAdmin, isAdminFlag, madeUpUser, type MadeUpName, type MadeUpUser
+} from '../../policy/made-up-users.js'
 import type { Operation } from '../../policy/operations.js'
 import type { AnyPolicy, Identity } from '../../policy/policy.js'
 import { isPermitted, protectionOf } from '../../policy/protection.js'
@@ -12,9 +14,10 @@ export type Audience = (typeof audiences)[number]
 
 /**
  * Returns the audience of an operation: `anybody` if the policy lists the operation as open, `nobody` if as closed.
- * Otherwise asks the policy about made-up users: `users` if it permits one who is no admin, `admins` if only an admin.
- * If it refuses both for certain, returns `nobody`. If it throws, or refuses them because of what it sees in them,
- * returns `some users`: the policy then has its own reasons to permit somebody.
+ * Otherwise asks the policy about made-up users: `users` if it permits one who is no admin, `admins` if only an admin
+ * and it looked at nothing else in the other user. If it refuses both for certain, returns `nobody`. If it throws, or
+ * refuses them because of what it sees in them, such as a role, returns `some users`: the policy then has its own
+ * reasons to permit somebody.
  */
 export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   const protection = protectionOf(policy, operation)
@@ -24,7 +27,7 @@ export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   if (user.isPermitted === true) return 'users'
   if (user.isPermitted === undefined) return 'some users'
   const admin = askAbout(madeUpUser(policy, true), policy, operation)
-  if (admin.isPermitted === true) return 'admins'
+  if (admin.isPermitted === true) return user.looksOnlyForAdmins ? 'admins' : 'some users'
   return user.isCertain && admin.isCertain ? 'nobody' : 'some users'
 }
 
@@ -34,17 +37,22 @@ interface Verdict {
   readonly isPermitted: boolean | undefined
   /** True if the policy looked at nothing in the user but an `admin` that is a boolean. */
   readonly isCertain: boolean
+  /** True if the policy looked at nothing in the user but whether it is an admin. */
+  readonly looksOnlyForAdmins: boolean
 }
 
 function askAbout ({ identity }: MadeUpUser, policy: AnyPolicy, operation: Operation): Verdict {
-  let isCertain = true
-  const user = watched(identity as Identity, (name) => {
-    isCertain &&= name === 'admin' && hasBooleanAdmin(policy)
-  })
+  const isBoolean = hasBooleanAdmin(policy)
+  const looks: Array<PropertyKey | undefined> = []
+  const user = watched(identity as Identity, (name) => { looks.push(name) })
+  const isAdmin = (name?: PropertyKey): boolean => name === 'admin' || (!isBoolean && isAdminFlag(String(name)))
   try {
-    return { isPermitted: isPermitted(policy, user, operation), isCertain }
+    const answer = isPermitted(policy, user, operation)
+    const looksOnlyForAdmins = looks.every(isAdmin)
+    const isCertain = looks.length === 0 || (looksOnlyForAdmins && isBoolean)
+    return { isPermitted: answer, isCertain, looksOnlyForAdmins }
   } catch {
-    return { isPermitted: undefined, isCertain: false }
+    return { isPermitted: undefined, isCertain: false, looksOnlyForAdmins: false }
   }
 }
 
