@@ -10,7 +10,7 @@ import { inspect, introspect, writeMigration } from '../../lib/tools.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { emptyDatabase, engine, openDatabase, openUrl } from '../support/database.js'
 import { runSql } from '../support/engines/sql.js'
-import { buildApp, type BuildOptions, type TestApp } from '../support/site.js'
+import { buildApp, valuesOf, type BuildOptions, type TestApp } from '../support/site.js'
 import { holds } from '../properties/holds.js'
 
 const everybody = {
@@ -339,6 +339,31 @@ if (engine === 'sqlite') {
     t.same(await stored(), [{ name: '4DFC6C6C6572', size: 2 }])
     t.equal((await put('/api/thing/1/', { name: 'M\ufffd' })).statusCode, 200)
     t.same(await stored(), [{ name: '4DEFBFBD', size: 2 }])
+  })
+
+  test('D-129: a number in a column without a type is shown as text, and pages have it once', async (t) => {
+    const db = await openDatabase(t)
+    await sql`create table thing (id integer primary key, value, token)`.execute(db)
+    await sql`insert into thing values (1, 'a', 'x'), (2, 7, 8), (3, 1.5, null), (4, null, 2), (5, 10, 10)`.execute(db)
+    const Thing = defineModel('Thing', { value: text({ nullable: true }), token: uuid({ nullable: true }) })
+    const { get } = await buildApp(t, {
+      models: [],
+      options: { db },
+      register: (registry) => { registry.register(Thing) },
+      undocumented: 'the table of another program'
+    })
+    const values = ['a', '7', '1.5', null, '10']
+    t.strictSame(valuesOf(await get('/api/thing/'), 'value'), values)
+    t.strictSame(valuesOf(await get('/api/thing/'), 'token'), ['x', '8', null, '2', '10'])
+    t.match((await get('/api/thing/2/')).json(), { value: '7', token: '8' })
+    const found: unknown[] = []
+    let url = '/api/thing/?ordering=value&limit=1&after='
+    while (url !== '') {
+      const reply = await get(url)
+      found.push(...valuesOf(reply, 'value'))
+      url = reply.json<{ meta: { next: string } }>().meta.next
+    }
+    t.strictSame(found, [null, '1.5', '7', '10', 'a'])
   })
 
   test('D-129: what is no number, boolean or JSON is null, and stays as it is when it is sent back', async (t) => {

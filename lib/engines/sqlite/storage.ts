@@ -63,11 +63,21 @@ const plainText = {
 } as const satisfies Storage
 /** Matches the texts that SQLite would store as numbers in a column of a type such as `time`. */
 const numeric = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i
+/** Storage of texts in columns of a type such as `time`. */
+const textualTypes: Storage = {
+  ...plainText, select: (column) => sql`cast(${column} as text)`, alters: (value) => numeric.test(String(value))
+}
+/**
+ * Storage of texts in columns without a type, which keep a number as a number. It is selected as it is, because no
+ * cursor may hold its text: SQLite orders numbers before all texts.
+ */
+const untyped: Storage = { ...plainText, decode: String }
 const text: Storage = {
   ...plainText,
-  ofType: ({ written }) => isTextual(written)
-    ? { ...plainText, select: (column) => sql`cast(${column} as text)`, alters: (value) => numeric.test(String(value)) }
-    : undefined
+  ofType: ({ written }) => {
+    if (isTextual(written)) return textualTypes
+    return affinity(written) === 'none' ? untyped : undefined
+  }
 }
 const key = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
 
