@@ -249,6 +249,18 @@ test('SQLite: a boolean that holds texts is left out with a remedy', {
   ])
 })
 
+test('SQLite: a note about a column without a type says so', {
+  skip: engine !== 'sqlite' && 'in which alone columns need no type'
+}, async (t) => {
+  const { lines } = await find(
+    t, 'create table settings (id integer primary key, value)', "insert into settings values (1, 'dark'), (2, 12)"
+  )
+  t.strictSame(lines, [
+    "Column 'value' of table 'settings' is left out: it has no type, and no kind of field fits all of its values; " +
+      'a generated column or a view can show it as text or JSON'
+  ])
+})
+
 test('a number of too many digits is shown rounded, and a note says so', {
   skip: engine === 'postgres' && 'which has no integer beyond 64 bits'
 }, async (t) => {

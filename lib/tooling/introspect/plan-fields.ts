@@ -112,8 +112,9 @@ async function describe (column: ColumnRow, handle: Handle): Promise<DescribedTy
   if (named === undefined || !storage[named.kind].holds(column.type)) {
     return `is ${column.written}, for which there is no kind of field; ${remedyFor(column)}`
   }
-  return await heldType(handle, column, named) ??
-    `is ${column.written}, but holds other values too, and no kind of field fits all of them; ${remedyFor(column)}`
+  return await heldType(handle, column, named) ?? (column.written === ''
+    ? `has no type, and no kind of field fits all of its values; ${remedyFor(column)}`
+    : `is ${column.written}, but holds other values too, and no kind of field fits all of them; ${remedyFor(column)}`)
 }
 
 /** Returns the remedy for a column whose values no field can hold: another way to show the values. */
