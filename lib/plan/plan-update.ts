@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Dialect } from '../engines/dialect.js'
 import type { StorageName } from '../engines/storage.js'
 import type { FieldFault } from '../errors.js'
-import { isSecret, valueKindOf, type Column } from '../model/column.js'
+import { isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { Payload } from '../request/payload.js'
 import { valueAt } from '../values/lookup.js'
 import type { Json } from '../values/values.js'
@@ -16,12 +17,13 @@ import { readFields, type Check, type WrittenField } from './read-fields.js'
 export type StoredOf = (column: Column) => Json | undefined
 
 /**
- * Plans the values that an update writes.
+ * Plans the values that an update writes. Values that equal those of the record are written as well, because somebody
+ * else may change them at the same moment, except where {@link isKept} tells that writing could do harm.
  *
  * @param storedOf  gives the value of a column before the update; a field that is not writable may repeat that value
  * @param fixed     values that the scope fixes: the record has them already, and no client may change them
- * @returns the changed values, possibly none, and if there are some, the moment of the update; if `comparesAll` is
- *   false, also unchanged values, which do no harm
+ * @returns the values, and if there are some, the moment of the update; none if `needsChange` is true and all values
+ *   are those of the record
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
@@ -31,10 +33,11 @@ export function planUpdate (scope: WriteScope, payload: Payload, storedOf: Store
   const check: Check = (values) => faultsOfChanges(scope, values, before)
   const { fields, faults } = readFields(scope, payload, { check, isKept: isSame })
   // Compared once more, because readFields() turns other spellings of a value into the same one.
-  const changed = [...fields.values()].filter((field) => !isSame(field))
-  const unwritable = changed.filter(({ column }) => !isWritable(column))
+  const given = [...fields.values()].filter((field) => !isSame(field))
+  const unwritable = given.filter(({ column }) => !isWritable(column))
   requireNoFaults(faults, unwritable, 'cannot be changed')
-  const plan = new Map(changed.map(({ column, value }) => [column, value]))
+  const plan = new Map(given.map(({ column, value }) => [column, value]))
+  if (scope.needsChange && changesNothing(plan, before)) return new Map()
   return plan.size === 0 || scope.touched.length === 0 ? plan : touch(plan, scope.touched)
 }
 
@@ -62,35 +65,39 @@ function faultsOfChanges (
   return faults.filter(({ field }) => written.get(field) !== storedOf(valueAt(model.byName, field)))
 }
 
-/**
- * Storages of values that a record may show in whole seconds, in fewer digits, as null, or in another spelling. If the
- * body of an update repeats such a value, it is not written: without this, the update could change the stored value.
- */
-const lossyStorages: ReadonlySet<StorageName> =
-  new Set(['datetime', 'date', 'number', 'integer', 'decimal', 'boolean', 'json', 'uuid'])
+/** Storages of values that a record may show in whole seconds, in fewer digits, as null, or in another spelling. */
+const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**
- * True if a field of a body repeats the value that the record shows, and is therefore not written. If the resource
- * compares all values, this applies to every field. Otherwise it applies to fields that the client may not write, and
- * to those where writing could do harm. A password is shown as its hash, which must not be hashed again. Other values
- * may show less than is stored, or be a text, a choice or a reference that the API or the database does not permit.
+ * Returns the columns of which an update writes no value that the record shows already. Some may show less than is
+ * stored, or cannot keep every value that another program may store. A reference may be one that the database does not
+ * permit any more, or one out of scope. A password is shown as its hash, which must not be hashed again.
  */
-function isKept (
-  { comparesAll }: WriteScope, { column, value }: WrittenField, storedOf: StoredOf,
-  isWritable: (column: Column) => boolean
-): boolean {
-  const { storage } = valueKindOf(column)
-  const mayLose = comparesAll || isSecret(column) || !isWritable(column) || lossyStorages.has(storage) ||
-    column.options.enum !== undefined || column.target !== undefined || isDoubtful(value)
-  return mayLose && isShownAs(value, storage, storedOf(column))
+export function keptIfEqual (columns: readonly Column[], dialect: Dialect): ReadonlySet<Column> {
+  return new Set(columns.filter((column) => isSecret(column) || column.target !== undefined ||
+    lossyStorages.has(valueKindOf(column).storage) || storageOf(column, dialect).alters !== undefined))
 }
 
 /**
- * True for a text with a character that stands for bytes which are not UTF-8, or with a NUL, which no body may write
- * but other programs do.
+ * True if a field of a body repeats the value that the record shows, and is therefore not written. This applies to
+ * fields that the client may not write, and to those where writing could do harm.
  */
-function isDoubtful (value: Json): boolean {
-  return typeof value === 'string' && (value.includes('\ufffd') || value.includes('\0'))
+function isKept (
+  scope: WriteScope, { column, value }: WrittenField, storedOf: StoredOf, isWritable: (column: Column) => boolean
+): boolean {
+  const mayHarm = scope.keptIfEqual.has(column) || !isWritable(column) || isDoubtful(column, value)
+  return mayHarm && isShownAs(value, valueKindOf(column).storage, storedOf(column))
+}
+
+/**
+ * True for a value that may not be all that is stored, or that no body may write: null for what is neither a boolean
+ * nor an integer, an integer whose last digits may be missing, a text that is no choice any more, and a text with a NUL
+ * or with a character that stands for bytes which are not UTF-8.
+ */
+function isDoubtful ({ options, kind }: Column, value: Json): boolean {
+  if (typeof value === 'number') return !Number.isSafeInteger(value)
+  if (typeof value !== 'string') return value === null && kind !== 'text'
+  return value.includes('\ufffd') || value.includes('\0') || options.enum?.includes(value) === false
 }
 
 function isShownAs (value: Json, storage: StorageName, shown: Json | undefined): boolean {

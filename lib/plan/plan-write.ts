@@ -21,11 +21,10 @@ export interface WriteScope {
   readonly known: ReadonlySet<Column>
   /** Columns that a client may write: neither the primary key, nor the owner, nor read-only, nor set by each update. */
   readonly writable: ReadonlySet<Column>
-  /**
-   * True if an update leaves out every value that the record already has. If false, an update may write such a value
-   * again: that does no harm, and comparing all values takes time.
-   */
-  readonly comparesAll: boolean
+  /** True if an update that changes no value writes nothing. If false, it may write values of the record again. */
+  readonly needsChange: boolean
+  /** Columns that an update does not write if their value is the one that the record shows. */
+  readonly keptIfEqual: ReadonlySet<Column>
   /**
    * Columns that a client may set in a create: the writable ones, a primary key that clients may generate, and the
    * columns of a key of several columns.

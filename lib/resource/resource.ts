@@ -8,13 +8,14 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import {
-  isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, storageOf, type Column, type ForeignKeyColumn
+  isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn
 } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { compileParseKey, compileSegmentOf, keyColumnsOf, withId, type ParseKey } from '../model/key.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
 import type { ListScope } from '../plan/list-scope.js'
+import { keptIfEqual } from '../plan/plan-update.js'
 import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
@@ -151,7 +152,7 @@ function columnsOf ({ model, excluded, readOnly, owner }: Registration): Resourc
 function writesOf (
   { model, hooks }: Registration, { visible, writable, creatable }: ResourceColumns,
   { checks, dialect }: { readonly checks: CheckCompiler, readonly dialect: Dialect }
-): Pick<Resource, 'schemas' | 'comparesAll' | 'checkCreate' | 'checkValues'> {
+): Pick<Resource, 'schemas' | 'needsChange' | 'keptIfEqual' | 'checkCreate' | 'checkValues'> {
   const { name, columns } = model
   const shown = withId(model, visible)
   requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
@@ -161,10 +162,8 @@ function writesOf (
   const anyValues = shapeSchema('update', { visible: shown, writable: withId(model, columns) })
   return {
     schemas,
-    // All fields are compared with the stored record, because hooks run, and times of updates are set, only if
-    // something changes, and because a column that cannot keep each value may hold one from another program.
-    comparesAll: hooks !== undefined ||
-      columns.some((column) => isSetOnUpdate(column) || storageOf(column, dialect).alters !== undefined),
+    needsChange: hooks !== undefined || columns.some(isSetOnUpdate),
+    keptIfEqual: keptIfEqual(columns, dialect),
     checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
     checkValues: checks.ofObject(anyValues)
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyRequest } from 'fastify'
 import { withHookDatabase } from '../database/hook-database.js'
 import { toHostError } from '../database/host-failure.js'
@@ -12,6 +13,8 @@ import { userOf } from '../policy/guard.js'
 import type { Identity } from '../policy/policy.js'
 import type { HookedTarget } from '../resource/hooked-target.js'
 import type { Resource } from '../resource/resource.js'
+import { valueOf } from '../response/record.js'
+import type { Json } from '../values/values.js'
 
 /** A request that writes to a resource with hooks, or under `If-Match`. */
 export interface HookedRequest {
@@ -40,13 +43,21 @@ export async function callBefore (
 ): Promise<unknown> {
   // The hook gets a copy. Without the copy, a hook that changes a JSON value in place would change what is written, and
   // again if the write is repeated.
-  const values = structuredClone(Object.fromEntries([...plan].filter(hasValue).map(([{ key }, value]) => [key, value])))
+  const values = structuredClone(valuesFor(resource, plan, row))
   const occasion = { operation, values, stored: row && toWhole(row), user: userOf<Identity>(request), request }
   try {
     return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))
   } catch (failure) {
     throw toHostError(resource.engine.dialect, failure)
   }
+}
+
+/** Returns the values of a create, or those of an update that differ from the row, by the keys of their columns. */
+function valuesFor ({ engine: { dialect } }: Resource, plan: WritePlan, row: Row | undefined): Record<string, Json> {
+  const given = [...plan].filter((entry) => row === undefined
+    ? hasValue(entry)
+    : !isDeepStrictEqual(entry[1], valueOf(entry[0], row, dialect)))
+  return Object.fromEntries(given.map(([{ key }, value]) => [key, value]))
 }
 
 /**

@@ -1,9 +1,10 @@
 import { hash } from '@node-rs/argon2'
 import type { LightMyRequestResponse } from 'fastify'
 import type { CompiledQuery, Kysely } from 'kysely'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { test } from 'tap'
-import { defineModel, foreignKey, integer, text } from '../../lib/index.js'
+import { boolean as flag, datetime, defineModel, foreignKey, integer, openAuth, text } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engine } from '../support/database.js'
 import { buildApp, insert, User } from '../support/site.js'
@@ -271,4 +272,49 @@ test('a user who is deactivated during many requests writes nothing that was beg
   t.equal((await rowsOf('message')).length, written + 1)
   t.notOk((await rowsOf('message')).some((row) => (row as { content: string }).content === 'after'))
   t.comment(count(answers))
+})
+
+test('D-272: two updates of the whole record at the same moment are one after the other, as answered', async (t) => {
+  const fields = () => ({ a: text(), count: integer(), done: flag(), state: text({ enum: ['on', 'off'] }) })
+  const Plain = defineModel('Plain', fields())
+  const Timed = defineModel('Timed', { ...fields(), at: datetime({ onUpdate: 'now', default: 'now' }) })
+  const auth = openAuth()
+  const { post, put, get } = await buildApp(t, {
+    models: [Plain, Timed],
+    register: (registry) => {
+      registry.register(Plain, { auth })
+      registry.register(Plain, { auth, path: 'after', afterWrite: async () => {} })
+      registry.register(Plain, { auth, path: 'before', beforeWrite: async () => { await sleep(2) } })
+      registry.register(Timed, { auth })
+    }
+  })
+  const stored = { a: '0', count: 0, done: false, state: 'on' }
+  const bodies = [{ a: '1', count: 0, done: true, state: 'on' }, { a: '0', count: 1, done: false, state: 'off' }]
+  for (const path of ['plain', 'after', 'before', 'timed'].flatMap((path) => [path, path, path])) {
+    const { id } = (await post(`/api/${path}/`, stored)).json()
+    const replies = await Promise.all(bodies.map(async (body) => (await put(`/api/${path}/${id}/`, body)).json()))
+    t.match(replies, bodies, path)
+    const end = (await get(`/api/${path}/${id}/`)).json()
+    t.ok(replies.some((reply) => isDeepStrictEqual({ ...reply, at: '' }, { ...end, at: '' })), path)
+  }
+})
+
+test('D-272: a hook that is called again gets the values that differ from the newer record', async (t) => {
+  const Pair = defineModel('Pair', { a: text(), b: text() })
+  const seen: unknown[] = []
+  const { post, put } = await buildApp(t, {
+    models: [Pair],
+    register: (registry) => {
+      registry.register(Pair, {
+        auth: openAuth(),
+        beforeWrite: async ({ stored, values }) => {
+          if (stored !== undefined) seen.push([stored.a + stored.b, values])
+          await sleep(2)
+        }
+      })
+    }
+  })
+  await post('/api/pair/', { a: '0', b: '0' })
+  await Promise.all([{ a: '1', b: '0' }, { a: '0', b: '1' }].map(async (body) => await put('/api/pair/1/', body)))
+  t.strictSame(new Set(seen), new Set([['00', { a: '1' }], ['10', { a: '0', b: '1' }]]))
 })
