@@ -52,7 +52,8 @@ function warnOfUnsettable (log: FastifyBaseLogger, resource: Resource): void {
   const fixed = fixableBy(resource)
   for (const { field, target } of hidden.filter(({ key }) => !fixed.has(key))) {
     log.warn(`No client can set '${field}' of resource '${name}', because the policy of model '${target().name}' ` +
-      "does not know the users of this resource. Give both the same 'login', and name here all 'fields' of that policy")
+      "does not know the users of this resource. Give both the same policy, or one with the same 'login' and all its " +
+      "'fields'. If no client is to set the field, name it in 'readOnly'")
   }
 }
 

@@ -62,7 +62,8 @@ test('a foreign key that no client can set is told at start-up, with the reason'
     registry.register(User, { auth: userAuth(User, { ...all, fields: ['email'] }), exclude: ['password'], scope })
   t.strictSame(await told(guarded, userAuth(User, all)), [
     "No client can set 'user' of resource 'message', because the policy of model 'User' does not know the users of " +
-    "this resource. Give both the same 'login', and name here all 'fields' of that policy"
+    "this resource. Give both the same policy, or one with the same 'login' and all its 'fields'. If no client is to " +
+    "set the field, name it in 'readOnly'"
   ])
   t.strictSame(await told(guarded, openAuth()), await told(guarded, userAuth(User, all)))
   t.strictSame(await told(guarded, userAuth(User, { ...all, fields: ['username', 'email'] })), [])
