@@ -123,3 +123,28 @@ test('a list through several foreign keys of equal length obeys the scope behind
   t.same(await idsOf('home__name__like=%25&project__name__like=%25&ordering=id'), [1, 2])
   t.same(await idsOf('project__company__name__like=%25&home__name__like=%25&guest__name__like=%25&ordering=id'), [1])
 })
+
+test('the scopes behind two paths hold, although the names of their foreign keys run together alike', async (t) => {
+  const Left = defineModel('Left', { bc: foreignKey(() => Company) })
+  const Right = defineModel('Right', { c: foreignKey(() => Company) })
+  const Pair = defineModel('Pair', { a: foreignKey(() => Left), ab: foreignKey(() => Right) })
+  const { get } = await buildApp(t, {
+    models: [Company, Left, Right, Pair],
+    rows: {
+      company: rows.company,
+      left: [{ id: 1, bc_id: 1 }],
+      right: [{ id: 1, c_id: 2 }],
+      pair: [{ id: 1, a_id: 1, ab_id: 1 }]
+    },
+    undocumented: 'scopes of related models',
+    register: (registry) => {
+      registry.register(Company, { auth: members, scope: () => ({ name: 'Acme' }) })
+      for (const model of [Left, Right, Pair]) registry.register(model, { auth: members })
+    }
+  })
+  const count = async (query: string): Promise<number> =>
+    (await get(`/api/pair/?${query}`, as(1))).json().objects.length
+  t.equal(await count('a__bc__name__like=%25'), 1)
+  t.equal(await count('a__bc__name__like=%25&ab__c__name__like=%25'), 0)
+  t.equal(await count('ab__c__name__like=%25&a__bc__name__like=%25'), 0)
+})
