@@ -113,16 +113,18 @@ interface HookedResource {
 /**
  * Calls a hook with the transaction as a Kysely instance, which works until the hook ends.
  *
+ * @param call  gets the instance, and a function to call when the hook has returned: it waits for the statements that
+ *   the hook did not wait for, and refuses further ones
  * @throws what the hook throws, or the failure of one of its statements, even if the hook caught it
  */
 export async function withHookDatabase (
-  { name, engine }: HookedResource, transaction: OpenTransaction, call: (db: HookDatabase) => Promise<unknown>
+  { name, engine }: HookedResource, transaction: OpenTransaction,
+  call: (db: HookDatabase, end: () => Promise<void>) => Promise<unknown>
 ): Promise<void> {
   const connection = new HookConnection(transaction, engine.dialect, { operation: 'hook', resource: name })
   const provider = new HookConnectionProvider(connection)
   try {
-    await call(kyselyOn(engine.host, provider))
-    await provider.end()
+    await call(kyselyOn(engine.host, provider), async () => { await provider.end() })
     connection.requireSound()
   } finally {
     connection.close()

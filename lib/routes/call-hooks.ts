@@ -87,8 +87,10 @@ export async function callAfter (
 ): Promise<void> {
   if (afterWrite === undefined) return
   const occasion = { operation, record: toWhole(written), stored: row && toWhole(row), user: userOf<Identity>(request) }
-  await withHookDatabase(resource, transaction, async (db) =>
-    await inTime(resource, 'afterWrite', async () => await afterWrite({ ...occasion, db })))
+  await withHookDatabase(resource, transaction, async (db, end) => await inTime(resource, 'afterWrite', async () => {
+    await afterWrite({ ...occasion, db })
+    await end()
+  }))
 }
 
 /** Longest time of a timer of Node.js in milliseconds, 25 days. A timer with a longer time would end at once. */

@@ -359,6 +359,27 @@ test('R-26: a connection that is lost in a hook is a 503, nothing is half done, 
     t.ok(served.every(({ statusCode }) => statusCode === 201), 'all are served')
   })
 
+test('R-41: a hook that keeps the connection is given up in time, and what it sends later is refused', async (t) => {
+  let late: unknown
+  let isKeeping = true
+  const app = await shop(t, {
+    afterWrite: ({ db }) => {
+      if (!isKeeping) return
+      db.getExecutor().provideConnection(async (connection) => {
+        await pause(600)
+        await connection.executeQuery(db.deleteFrom('item').compile())
+      }).catch((failure: unknown) => { late = failure })
+    }
+  }, { options: { limits: { statementTime: 300 } } })
+  const count = (await app.rowsOf('item')).length
+  t.equal((await app.post('/api/item/', { name: 'kept' })).statusCode, 503)
+  await pause(600)
+  t.match(late, { message: /The transaction is over/ })
+  isKeeping = false
+  t.equal((await app.post('/api/item/', { name: 'after' })).statusCode, 201)
+  t.equal((await app.rowsOf('item')).length, count + 1)
+})
+
 test('R-41: hooks that hang end, and keep others waiting for two seconds at most on SQLite', async (t) => {
   let isHanging = true
   const app = await shop(t, {
