@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Dialect } from '../engines/dialect.js'
 import type { StorageName } from '../engines/storage.js'
 import type { FieldFault } from '../errors.js'
-import { isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
+import { acceptValue, isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { Payload } from '../request/payload.js'
 import { valueAt } from '../values/lookup.js'
 import type { Json } from '../values/values.js'
@@ -85,19 +85,20 @@ export function keptIfEqual (columns: readonly Column[], dialect: Dialect): Read
 function isKept (
   scope: WriteScope, { column, value }: WrittenField, storedOf: StoredOf, isWritable: (column: Column) => boolean
 ): boolean {
-  const mayHarm = scope.keptIfEqual.has(column) || !isWritable(column) || isDoubtful(column, value)
-  return mayHarm && isShownAs(value, valueKindOf(column).storage, storedOf(column))
+  return isShownAs(value, valueKindOf(column).storage, storedOf(column)) &&
+    (scope.keptIfEqual.has(column) || !isWritable(column) || isDoubtful(column, value))
 }
 
 /**
- * True for a value that may not be all that is stored, or that no body may write: null for what is neither a boolean
- * nor an integer, an integer whose last digits may be missing, a text that is no choice any more, and a text with a NUL
- * or with a character that stands for bytes which are not UTF-8.
+ * True for a value of a record that may not be all that is stored: null, except in a nullable text, and a text with a
+ * character that stands for bytes which are not UTF-8. Also true for one that no body may write: an integer beyond the
+ * range of its kind, a text that is no choice any more, and a text with a NUL.
  */
-function isDoubtful ({ options, kind }: Column, value: Json): boolean {
-  if (typeof value === 'number') return !Number.isSafeInteger(value)
-  if (typeof value !== 'string') return value === null && kind !== 'text'
-  return value.includes('\ufffd') || value.includes('\0') || options.enum?.includes(value) === false
+function isDoubtful (column: Column, shown: Json): boolean {
+  const { kind, nullable, options } = column
+  if (shown === null) return kind !== 'text' || !nullable
+  if (acceptValue(column, shown) === undefined) return true
+  return typeof shown === 'string' && (shown.includes('\ufffd') || options.enum?.includes(shown) === false)
 }
 
 function isShownAs (value: Json, storage: StorageName, shown: Json | undefined): boolean {

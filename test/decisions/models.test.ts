@@ -1,7 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  boolean, createTables, datetime, decimal, defineModel, foreignKey, integer, openAuth, text, userAuth, type Model
+  bigint, boolean, createTables, datetime, decimal, defineModel, foreignKey, integer, openAuth, text, userAuth,
+  type Model
 } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engine, openDatabase, openSeparateDatabase } from '../support/database.js'
@@ -319,6 +320,32 @@ test('D-127: a record with a NUL in a text is sent back as it was read, and stay
   t.same((await put('/api/page/1/', { ...record, size: 2 }, { as })).json(), { id: 1, title: 'a\0b', size: 2 })
   t.same(await rowsOf('page'), [{ id: 1, title: 'a\0b', size: 2 }])
   t.match((await put('/api/page/1/', { title: 'a\0c' }, { as })).json(), { details: [{ field: 'title' }] })
+})
+
+test('D-127: a record with a number beyond the range of its field is sent back as it was read', async (t) => {
+  const db = await openSeparateDatabase(t)
+  const key = { sqlite: 'integer', postgres: 'serial', mariadb: 'integer auto_increment' }[engine]
+  const unsigned = engine === 'mariadb' ? 'bigint unsigned' : 'bigint'
+  const most = engine === 'mariadb' ? '18446744073709551615' : '9007199254740993'
+  await sql.raw(`create table tally (id ${key} primary key, title varchar(9) not null, size bigint not null,
+    total ${unsigned} not null)`).execute(db)
+  await sql.raw(`insert into tally (title, size, total) values ('a', 5000000000, ${most})`).execute(db)
+  const Tally = defineModel('Tally', { title: text(), size: integer(), total: bigint() })
+  const { get, put } = await buildApp(t, {
+    models: [],
+    options: { db, defaultAuth: openAuth() },
+    register: (registry) => {
+      registry.register(Tally)
+      registry.register(Tally, { path: 'hooked', afterWrite: async () => {} })
+    },
+    undocumented: 'the table of another program'
+  })
+  for (const [path, title] of [['tally', 'b'], ['hooked', 'c']]) {
+    const record = (await get(`/api/${path}/1/`)).json()
+    t.match(record, { size: 5_000_000_000, total: most })
+    const reply = await put(`/api/${path}/1/`, { ...record, title })
+    t.same([reply.statusCode, reply.json()], [200, { ...record, title }], path)
+  }
 })
 
 test('D-110: on PUT an integer is accepted as it is stored, even below a newer minimum', async (t) => {
