@@ -118,6 +118,8 @@ export interface Storage {
    * for each value.
    */
   readonly bounds?: (value: Json, options: FieldOptions) => readonly [Stored, Stored]
+  /** True if records show a text also for a value of another type, so that writing the text would change the value. */
+  readonly showsOthers?: true
   /** True if records show all that is stored, so that `shown` also finds the rows after a cursor. */
   readonly showsAll?: true
   /** Converts values for cursors. If absent, a cursor holds the same text for a value as a filter does. */

@@ -74,8 +74,11 @@ const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'nu
  * permit any more, or one out of scope. A password is shown as its hash, which must not be hashed again.
  */
 export function keptIfEqual (columns: readonly Column[], dialect: Dialect): ReadonlySet<Column> {
-  return new Set(columns.filter((column) => isSecret(column) || column.target !== undefined ||
-    lossyStorages.has(valueKindOf(column).storage) || storageOf(column, dialect).alters !== undefined))
+  return new Set(columns.filter((column) => {
+    const { alters, showsOthers } = storageOf(column, dialect)
+    return isSecret(column) || column.target !== undefined || lossyStorages.has(valueKindOf(column).storage) ||
+      alters !== undefined || showsOthers === true
+  }))
 }
 
 /**

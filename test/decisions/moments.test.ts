@@ -341,6 +341,26 @@ if (engine === 'sqlite') {
     t.same(await stored(), [{ name: '4DEFBFBD', size: 2 }])
   })
 
+  test('D-127: a number in a column without a type that is sent back as text stays a number', async (t) => {
+    const db = await openDatabase(t)
+    await sql`create table thing (id integer primary key, name text not null, value not null)`.execute(db)
+    await sql`insert into thing values (1, 'a', 9007199254740993), (2, 'a', 1.0), (3, 'a', x'6162')`.execute(db)
+    const Thing = defineModel('Thing', { name: text(), value: text() })
+    const { get, put } = await buildApp(t, {
+      models: [],
+      options: { db, defaultAuth: everybody },
+      register: (registry) => { registry.register(Thing) },
+      undocumented: 'the table of another program'
+    })
+    const stored = async () => (await sql`select name, quote(value) as value from thing`.execute(db)).rows
+    for (const id of [1, 2, 3]) {
+      const record = (await get(`/api/thing/${id}/`)).json()
+      t.same((await put(`/api/thing/${id}/`, { ...record, name: 'b' })).json(), { ...record, name: 'b' })
+    }
+    t.same(await stored(), ['9007199254740993', '1.0', "X'6162'"].map((value) => ({ name: 'b', value })))
+    t.equal((await put('/api/thing/2/', { value: '2' })).json().value, '2', 'another value is written, as text')
+  })
+
   test('D-129: a number in a column without a type is shown as text, and pages have it once', async (t) => {
     const db = await openDatabase(t)
     await sql`create table thing (id integer primary key, value, token)`.execute(db)

@@ -71,7 +71,7 @@ const textualTypes: Storage = {
  * Storage of texts in columns without a type, which keep a number as a number. It is selected as it is, because no
  * cursor may hold its text: SQLite orders numbers before all texts.
  */
-const untyped: Storage = { ...plainText, decode: String }
+const untyped: Storage = { ...plainText, showsOthers: true, decode: String }
 const text: Storage = {
   ...plainText,
   ofType: ({ written }) => {
