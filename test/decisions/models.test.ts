@@ -340,7 +340,7 @@ test('D-127: a record with a number beyond the range of its field is sent back a
     },
     undocumented: 'the table of another program'
   })
-  for (const [path, title] of [['tally', 'b'], ['hooked', 'c']]) {
+  for (const [path, title] of [['tally', 'b'], ['hooked', 'c']] as const) {
     const record = (await get(`/api/${path}/1/`)).json()
     t.match(record, { size: 5_000_000_000, total: most })
     const reply = await put(`/api/${path}/1/`, { ...record, title })

@@ -275,7 +275,9 @@ test('a user who is deactivated during many requests writes nothing that was beg
 })
 
 test('D-272: two updates of the whole record at the same moment are one after the other, as answered', async (t) => {
-  const fields = () => ({ a: text(), count: integer(), done: flag(), state: text({ enum: ['on', 'off'] }) })
+  const fields = () => ({
+    a: text(), note: text({ nullable: true }), count: integer(), done: flag(), state: text({ enum: ['on', 'off'] })
+  })
   const Plain = defineModel('Plain', fields())
   const Timed = defineModel('Timed', { ...fields(), at: datetime({ onUpdate: 'now', default: 'now' }) })
   const auth = openAuth()
@@ -288,8 +290,8 @@ test('D-272: two updates of the whole record at the same moment are one after th
       registry.register(Timed, { auth })
     }
   })
-  const stored = { a: '0', count: 0, done: false, state: 'on' }
-  const bodies = [{ a: '1', count: 0, done: true, state: 'on' }, { a: '0', count: 1, done: false, state: 'off' }]
+  const stored = { a: '0', note: null, count: 0, done: false, state: 'on' }
+  const bodies = [{ ...stored, a: '1', done: true }, { ...stored, note: 'x', count: 1, state: 'off' }]
   for (const path of ['plain', 'after', 'before', 'timed'].flatMap((path) => [path, path, path])) {
     const { id } = (await post(`/api/${path}/`, stored)).json()
     const replies = await Promise.all(bodies.map(async (body) => (await put(`/api/${path}/${id}/`, body)).json()))
