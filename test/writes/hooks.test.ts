@@ -568,7 +568,12 @@ test('D-160: a hook that calls the API of its own app gets an answer, and the wr
   }, { options: { limits: { statementTime: 4000 } } })
   const answer = await app.put('/api/order/1/', { title: 'outer' }, { as })
   t.ok([200, 503].includes(answer.statusCode), String(answer.statusCode))
-  t.equal((await app.post('/api/order/', { title: 'next', code: 'n' }, { as })).statusCode, 201)
+  // The calls within calls, which wait for each other's locks, may hold all connections for some seconds more.
+  const next = async (): Promise<number> =>
+    (await app.post('/api/order/', { title: 'next', code: 'n' }, { as })).statusCode
+  let served = await next()
+  for (let count = 0; served === 503 && count < 10; count++) served = await next()
+  t.equal(served, 201)
   if (engine === 'sqlite') t.same(statuses.slice(0, 1), [503], 'SQLite has one connection that writes')
 })
 
