@@ -45,11 +45,10 @@ function runBatch (name: string, files: readonly string[]): Map<string, number> 
 
 mkdirSync(`${here}/reports`, { recursive: true })
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(batches)
-const results = wanted.map((name) => {
-  const files = batches[name]
-  if (files === undefined) throw new Error(`There is no batch '${name}', but ${Object.keys(batches).join(', ')}`)
-  return [name, runBatch(name, files)] as const
-})
+const unknown = wanted.find((name) => !Object.hasOwn(batches, name))
+if (unknown !== undefined) throw new Error(`There is no batch '${unknown}', but ${Object.keys(batches).join(', ')}`)
+const results = Object.entries(batches).filter(([name]) => wanted.includes(name))
+  .map(([name, files]) => [name, runBatch(name, files)] as const)
 for (const [name, counts] of results) {
   console.log(`${name}: ${[...counts].map(([status, count]) => `${count} ${status}`).join(', ')}`)
 }
