@@ -361,6 +361,22 @@ if (engine === 'sqlite') {
     t.equal((await put('/api/thing/2/', { value: '2' })).json().value, '2', 'another value is written, as text')
   })
 
+  test('D-127: a number in a column of times that is sent back as text stays a number', async (t) => {
+    const db = await openDatabase(t)
+    await sql`create table thing (id integer primary key, name text not null, value time not null)`.execute(db)
+    await sql`insert into thing values (1, 'a', 900)`.execute(db)
+    const Thing = defineModel('Thing', { name: text(), value: text() })
+    const { put } = await buildApp(t, {
+      models: [],
+      options: { db, defaultAuth: everybody },
+      register: (registry) => { registry.register(Thing) },
+      undocumented: 'the table of another program'
+    })
+    const reply = await put('/api/thing/1/', { name: 'b', value: '900' })
+    t.same([reply.statusCode, reply.json()], [200, { id: 1, name: 'b', value: '900' }])
+    t.same((await sql`select quote(value) as value from thing`.execute(db)).rows, [{ value: '900' }])
+  })
+
   test('D-129: a number in a column without a type is shown as text, and pages have it once', async (t) => {
     const db = await openDatabase(t)
     await sql`create table thing (id integer primary key, value, token)`.execute(db)
