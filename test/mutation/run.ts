@@ -1,8 +1,8 @@
 /**
  * Changes the code that decides who may do what, and counts the changes that no test finds.
  *
- * Each batch runs the tests in an order of its own, because a changed program is given up at the first test that fails.
- * Names of batches as arguments run these alone.
+ * Each batch runs the tests that judge its files, in test/mutation/batches, those first that find most in the least
+ * time: a changed program is given up at the first test that fails. Names of batches as arguments run these alone.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync } from 'node:fs'

@@ -1,7 +1,6 @@
 // @once: about documents, which say the same of each engine
 
 import swagger from '@fastify/swagger'
-import { Validator } from '@seriousme/openapi-schema-validator'
 import Fastify from 'fastify'
 import { test } from 'tap'
 import restModels, {
@@ -9,7 +8,7 @@ import restModels, {
 } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { buildApp, Message, Note, User } from '../support/site.js'
-import { documentedApp, info, parametersOf, version31 } from './documents.js'
+import { documentedApp, info, parametersOf, validator, version31 } from './documents.js'
 
 test('D-73: a host with @fastify/swagger has one operation for each route that somebody may use', async (t) => {
   const { document } = await documentedApp(t)
@@ -248,7 +247,7 @@ test('D-73: the operations of two containers have names of their own, and share 
     })
   }
   await app.ready()
-  const { valid } = await new Validator().validate(JSON.parse(JSON.stringify(app.swagger())))
+  const { valid } = await validator.validate(JSON.parse(JSON.stringify(app.swagger())))
   t.equal(valid, true)
   const text = JSON.stringify(app.swagger())
   t.match(text, /"\/v1\/note\/":\{"get":\{"operationId":"listNote",/)

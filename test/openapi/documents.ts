@@ -4,6 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { buildApp, type BuildOptions, type TestApp } from '../support/site.js'
 
+/** One for all: it compiles the schema of each version of OpenAPI once. */
+export const validator = new Validator()
+
 export interface Parameter {
   readonly name: string
   readonly in: string
@@ -67,7 +70,7 @@ export async function documentedApp (
 
 async function readDocument (t: Test, app: FastifyInstance): Promise<ReadDocument> {
   const text = JSON.stringify(app.swagger())
-  const { valid, errors } = await new Validator().validate(JSON.parse(text))
+  const { valid, errors } = await validator.validate(JSON.parse(text))
   t.strictSame([valid, errors], [true, undefined], 'the document is valid')
   const raw = JSON.parse(text) as { readonly components: Readonly<Record<string, Readonly<Record<string, Schema>>>> }
   /** Follows references, but none that is followed already: records refer to each other in circles. */

@@ -1,8 +1,12 @@
-/** The tests of owners, guards and operations, then all others. */
+/** The tests of owners, guards and operations. */
 import '../../security/authorization.test.js'
 import '../../security/browsers.test.js'
-import '../../policies/policies.test.js'
 import '../../policies/refusals.test.js'
+import '../../policies/policies.test.js'
 import '../../policies/scope-edges.test.js'
+import '../../policies/host-auth.test.js'
 import '../../setup/start-up.test.js'
-import '../tests.js'
+import '../../security/oracle.test.js'
+import '../../conformance/lists.test.js'
+import '../../openapi/document.test.js'
+import '../../decisions/policies.test.js'

@@ -1,7 +1,10 @@
-/** The tests of logins and passwords, then all others. */
+/** The tests of logins, passwords and users. */
 import '../../conformance/authentication.test.js'
-import '../../policies/policies.test.js'
 import '../../security/logins.test.js'
-import '../../decisions/policies.test.js'
+import '../../policies/policies.test.js'
+import '../../policies/host-auth.test.js'
+import '../../security/browsers.test.js'
+import '../../security/authorization.test.js'
+import '../../policies/refusals.test.js'
 import '../../setup/start-up.test.js'
-import '../tests.js'
+import '../../decisions/policies.test.js'

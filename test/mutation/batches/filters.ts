@@ -1,7 +1,10 @@
-/** The tests of paths and filters, then all others. */
+/** The tests of paths and filters. */
 import '../../conformance/lists.test.js'
 import '../../policies/scope-edges.test.js'
 import '../../openapi/contents.test.js'
 import '../../security/oracle.test.js'
+import '../../policies/scopes.test.js'
+import '../../policies/refusals.test.js'
+import '../../security/authorization.test.js'
+import '../../decisions/lists.test.js'
 import '../../decisions/policies.test.js'
-import '../tests.js'

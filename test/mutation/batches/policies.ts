@@ -1,7 +1,11 @@
-/** The tests of policies, users and scopes, then all others. */
+/** The tests of policies, users and scopes. */
 import '../../policies/policies.test.js'
 import '../../policies/host-auth.test.js'
 import '../../policies/scopes.test.js'
-import '../../setup/start-up.test.js'
+import '../../policies/scope-edges.test.js'
 import '../../security/authorization.test.js'
-import '../tests.js'
+import '../../setup/start-up.test.js'
+import '../../security/oracle.test.js'
+import '../../policies/refusals.test.js'
+import '../../openapi/contents.test.js'
+import '../../decisions/policies.test.js'
