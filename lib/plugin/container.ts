@@ -22,6 +22,7 @@ import { serializerCompiler, type SerializerOf } from '../response/serializer.js
 import { acceptAnything } from '../routes/handlers.js'
 import { addRoutes } from '../routes/routes.js'
 import { readTables } from '../tables/read-tables.js'
+import { requireUncomputed } from '../tables/computed.js'
 import { requireFillable } from '../tables/creatable.js'
 import { requireEnforceable } from '../tables/enforceable.js'
 import { fitEngine } from '../tables/fit-engine.js'
@@ -100,8 +101,8 @@ async function warnOfAllUnshown (
 
 /**
  * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
- * or if `db` lacks a unique index that a model needs, has a column that no new record could fill, or has a foreign key
- * that refuses writes.
+ * or if `db` lacks a unique index that a model needs, has a column that no new record could fill or that it computes
+ * itself, or has a foreign key that refuses writes.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
@@ -113,7 +114,9 @@ async function openEngines (
   const reader = await fitEngine(await openEngine(readDb, 'reader'), read, models)
   await requireUniqueIndexes(db, tables, models)
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
-  await requireEnforceable(db, tables, registrations.map(openWritesOf))
+  const writes = registrations.map(openWritesOf)
+  await requireUncomputed(db, tables, writes)
+  await requireEnforceable(db, tables, writes)
   return { engine, reader }
 }
 

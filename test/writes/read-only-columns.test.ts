@@ -3,8 +3,8 @@
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  createTables, defineModel, foreignKey, integer, text, uuid, type CreateOf, type DatabaseOf, type Model,
-  type RecordOf, type UpdateOf
+  createTables, defineModel, foreignKey, integer, readOnlyAuth, text, uuid, type CreateOf, type DatabaseOf, type Model,
+  type Policy, type RecordOf, type ResourceOptions, type UpdateOf
 } from '../../lib/index.js'
 import { introspect } from '../../lib/tools.js'
 import { engine, openSeparateDatabase } from '../support/database.js'
@@ -70,6 +70,30 @@ test('D-206: a scope and a hook do not write what the database computes', async 
   t.equal((await app.put('/api/item/1/', { size: 4 })).statusCode, 403, 'the update would move it there')
   t.match((await app.get('/api/item/1/')).json(), { size: 3, twice: 6 })
   t.equal((await app.post('/api/hooked/', { size: 4 })).statusCode, 500)
+})
+
+test('D-273: a field that the database computes and the API would write is an error at the start', async (t) => {
+  const db = await tableOf(t)
+  const nullable = engine !== 'postgres'
+  const Item = defineModel('Item', { size: integer(), Double: integer({ column: 'twice', nullable, default: 0 }) })
+  const start = async (policy: Policy, options: ResourceOptions<typeof Item> = {}) =>
+    await buildApp(t, {
+      models: [],
+      options: { db, defaultAuth: policy },
+      register: (registry) => { registry.register(Item, options) }
+    })
+  const message = 'The database computes what the API would write:\n' +
+    "- field 'Double' of model 'Item': column 'twice' of table 'item'\n" +
+    "Give these fields 'readOnly: true' in the model"
+  await t.rejects(start(everybody), { code: 'REST_MODELS_TABLE_MISMATCH', message })
+  await t.rejects(start(everybody, { readOnly: ['Double'] as never }), { message }, 'a create names all columns')
+  const updates = { ...everybody, open: ['list', 'read', 'update'], closed: ['create', 'delete'] } as const
+  await t.rejects(start(updates), { message })
+  const app = await start(updates, { readOnly: ['Double'] })
+  await sql`insert into item (size) values (3)`.execute(db)
+  t.match((await app.put('/api/item/1/', { size: 5 })).json(), { size: 5, Double: 10 })
+  const reader = await start(readOnlyAuth())
+  t.match((await reader.get('/api/item/1/')).json(), { size: 5, Double: 10 })
 })
 
 test('D-206: a clash with a value that the database computes is a 409, and other faults are named', async (t) => {

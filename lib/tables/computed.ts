@@ -1,0 +1,36 @@
+import { readHandle, type AnyKysely } from '../database/engine.js'
+import { isYes } from '../engines/catalog.js'
+import { errors } from '../errors.js'
+import { isFilledByDatabase, type Column } from '../model/column.js'
+import { nameField } from './compare-tables.js'
+import type { OpenWrites } from './enforceable.js'
+import type { DatabaseTables } from './read-tables.js'
+
+/**
+ * Checks that no write of clients names a column that the database computes, because it would refuse each of them.
+ *
+ * @throws REST_MODELS_TABLE_MISMATCH naming the fields and the remedy
+ */
+export async function requireUncomputed (
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
+): Promise<void> {
+  if (writes.length === 0) return
+  const { db, dialect: { catalog, foldName } } = readHandle(handle)
+  const { rows } = await catalog.columns.execute(db)
+  const computed = rows.filter((row) => isYes(row.computed))
+  const lines = writes.flatMap(({ model, ...open }) => {
+    const own = computed.filter((row) => tables.nameOf(row) === tables.nameOf(model)).map(({ name }) => foldName(name))
+    return writtenBy({ model, ...open }).filter(({ name }) => own.includes(foldName(name)))
+      .map((column) => `- ${nameField(model, column)}: column '${column.name}' of table '${model.table}'`)
+  })
+  if (lines.length === 0) return
+  throw new errors.TableMismatch('The database computes what the API would write:\n' +
+    `${[...new Set(lines)].join('\n')}\nGive these fields 'readOnly: true' in the model`)
+}
+
+/** Returns the columns that the writes to a table name: all in a create, those that may change in an update. */
+function writtenBy ({ model, operations, kept }: OpenWrites): readonly Column[] {
+  const columns = model.columns.filter((column) => !isFilledByDatabase(column))
+  if (operations.includes('create')) return columns
+  return operations.includes('update') ? columns.filter((column) => !kept.includes(column)) : []
+}
