@@ -64,7 +64,7 @@ function isUndone (failure: unknown): boolean {
  * returned. Its values are not compared with the body, because the server sets and converts some of them, and somebody
  * else may have changed the record since.
  *
- * @throws as {@link send}
+ * @throws as {@link send}; that the key is taken if the user may not read the record
  */
 export async function createOnce (endpoint: Endpoint, { path, body, signal }: KeyedCreate): Promise<unknown> {
   const create = await prepare(endpoint, { method: 'POST', path, body, signal })
@@ -80,10 +80,15 @@ export async function createOnce (endpoint: Endpoint, { path, body, signal }: Ke
       if ('record' in outcome) return outcome.record
       const pause = pauseAfter(outcome.failure, { repeats, isStored })
       if (signal?.aborted === true) throw outcome.failure
-      if (pause === undefined || repeats === maxRepeats) throw failure
+      if (pause === undefined || repeats === maxRepeats) throw isRefused(outcome.failure) ? failure : outcome.failure
       await wait(pause, signal)
     }
   }
+}
+
+/** True if the server answered that it does not execute the request, whoever repeats it. */
+function isRefused (failure: unknown): boolean {
+  return failure instanceof RestModelsError && failure.status < 500
 }
 
 async function attempt (read: () => Promise<unknown>): Promise<{ record: unknown } | { failure: unknown }> {

@@ -87,7 +87,14 @@ const refused: Readonly<Record<string, readonly [steps: readonly Step[], sent: r
   ],
   'every answer is lost': [[lost, lost, lost, lost], [post, post, post, post], { message: lost }],
   'every answer and every read is lost': [
-    [lost, taken, lost, taken, lost, taken, lost], [post, post, get, post, get, post, get], { status: 409 }
+    [lost, taken, lost, taken, lost, taken, lost], [post, post, get, post, get, post, get], { message: lost }
+  ],
+  'the server has no time for the read': [
+    [lost, taken, { status: 503, retryAfter: '11' }], [post, post, get], { status: 503 }
+  ],
+  'the stored record is not found': [
+    [lost, taken, { status: 404 }, taken, { status: 404 }, taken, { status: 404 }],
+    [post, post, get, post, get, post, get], { status: 409 }
   ]
 }
 
