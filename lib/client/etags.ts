@@ -35,8 +35,8 @@ export function ifMatchHeader (ifMatch: object | string | undefined): { readonly
   if (ifMatch === undefined) return {}
   const tag = typeof ifMatch === 'object' && ifMatch !== null ? etagOf(ifMatch) : ifMatch
   if (typeof tag !== 'string') {
-    throw new TypeError("'ifMatch' has no ETag: give a record as read, create or update returned it, not a copy or " +
-      "one of a list; the resource needs the option 'etag'")
+    throw new TypeError("'ifMatch' has no ETag: give a record as read, create or update returned it, not a copy, " +
+      "one of a list or one with 'include'; the resource needs the option 'etag'")
   }
   const strong = toStrong(tag)
   if (!/^(?:\*|"[!\x23-\x7e\x80-\xff]*")$/.test(strong)) throw new TypeError("'ifMatch' must be a record, an ETag or *")

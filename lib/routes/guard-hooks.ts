@@ -6,6 +6,7 @@ import { rowOf, writes, type Operation } from '../policy/operations.js'
 import { readOwnRecord, readRecord } from '../policy/owner.js'
 import type { Authenticate, Identity } from '../policy/policy.js'
 import { isPrivate } from '../policy/visibility.js'
+import { warnOnce } from '../policy/warn-once.js'
 import type { Resource } from '../resource/resource.js'
 import { passOn } from '../response/failure.js'
 
@@ -87,8 +88,8 @@ function passingOn (hook: Hook): preHandlerAsyncHookHandler {
 /**
  * Returns a hook that reads the record and answers 404 if there is none or the user may not see it; for a write, also
  * 403 if the user is not the owner. The handler then finds the id in the form that records show: a client may write a
- * UUID in capital letters. On a path without `:id`, the hook does nothing. Returns no hook if the operation is not on
- * one record.
+ * UUID in capital letters. On a path without `:id` the hook does nothing, but warns of other parameters. Returns no
+ * hook if the operation is not on one record.
  */
 function recordHooks (resource: Resource, operation: Operation): readonly Hook[] {
   if (rowOf(operation).path !== 'record') return []
@@ -98,8 +99,16 @@ function recordHooks (resource: Resource, operation: Operation): readonly Hook[]
   const read = writes.includes(operation) ? readOwnRecord : readRecord
   return [async (request) => {
     const params = Object(request.params) as { id?: unknown }
-    if (!Object.hasOwn(params, 'id')) return
+    if (!Object.hasOwn(params, 'id')) {
+      if (Object.keys(params).length > 0) warnOnce(request.log, named, whyUnchecked(request, resource))
+      return
+    }
     const { id } = await read(request, named)
     if (typeof params.id === 'string') params.id = String(id)
   }]
+}
+
+function whyUnchecked ({ routeOptions: { url } }: FastifyRequest, { name }: Resource): string {
+  return `A guard of resource '${name}' checks no record on '${url}', because the path has no parameter ':id'. ` +
+    "If the record's id is in the path, call its parameter ':id'"
 }

@@ -294,6 +294,26 @@ test('D-136: guard() answers 401, 403, 404 and the owner\'s 403 before a route o
   t.equal((await send('POST', '/broken/')).statusCode, 200)
 })
 
+test('D-136: a guard warns once that it checks no record, if no parameter of the path is called :id', async (t) => {
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } })
+  t.teardown(async () => { await app.close() })
+  const db = await openDatabase(t)
+  await createTables(db, [User, Message])
+  await app.register(restModels, { db })
+  app.restModels.register(Message, { auth: openAuth() })
+  await app.restModels.setup()
+  const handler = async () => 'done'
+  app.get('/report/:messageId', { preHandler: app.restModels.guard('message', 'read') }, handler)
+  app.get('/list/:page', { preHandler: app.restModels.guard(Message, 'list') }, handler)
+  app.get('/all', { preHandler: app.restModels.guard(Message, 'read') }, handler)
+  for (const url of ['/report/1', '/report/2', '/list/1', '/all']) t.equal((await app.inject(url)).payload, 'done')
+  t.same(lines.map((line) => (JSON.parse(line) as { msg: string }).msg), [
+    "A guard of resource 'message' checks no record on '/report/:messageId', because the path has no parameter " +
+    "':id'. If the record's id is in the path, call its parameter ':id'"
+  ])
+})
+
 test('D-136: of two guards on one route, each knows only the users of its own policy', async (t) => {
   const app = await guarded(t)
   const headers = { 'x-session': '2' }
