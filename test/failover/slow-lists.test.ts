@@ -108,6 +108,9 @@ for (const engine of ['postgres', 'mariadb'] as const) {
       t.ok(count >= 0.9 * writers * creates, `${name}: ${count} of ${writers * creates} were created`)
       t.comment(name, created[index])
     }
-    t.comment('lists', totalOf(await Promise.all(lists)))
+    const listed = totalOf(await Promise.all(lists))
+    t.ok((listed[200] ?? 0) > 0, 'some lists are answered')
+    t.ok((listed[503] ?? 0) > readers, 'most are refused')
+    t.comment('lists', listed)
   })
 }

@@ -37,7 +37,8 @@ test('D-179: the document has tags, preconditions and their answers for resource
   for (const id of ['listNote', 'createNote', ...operations.map((name) => `${name}Plain`)]) {
     t.strictSame(headersOf(document, id), [], id)
     t.notOk(304 in responsesOf(id) || 412 in responsesOf(id), id)
-    t.notMatch(Object.values(responsesOf(id)).map(({ headers = {} }) => Object.keys(headers)).flat(), ['ETag'])
+    const names = Object.values(responsesOf(id)).flatMap(({ headers = {} }) => Object.keys(headers))
+    t.equal(names.includes('ETag'), id === 'createNote', id)
   }
 })
 

@@ -4,7 +4,7 @@ import { engine } from '../support/database.js'
 import { share } from '../support/share.js'
 
 /** Every run tries the same values; `PROPERTY_SEED=…` tries others. */
-const seed = Number(process.env['PROPERTY_SEED'] ?? 20240229)
+export const seed = Number(process.env['PROPERTY_SEED'] ?? 20240229)
 
 /** The part of the runs that is tried on each engine: on a server every statement takes a way through sockets. */
 const engineShare = { sqlite: 1, postgres: 1 / 8, mariadb: 1 / 8 }[engine]

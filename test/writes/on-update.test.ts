@@ -4,6 +4,7 @@ import {
   boolean, datetime, decimal, defineModel, foreignKey, integer, json, password, text, userAuth, type CreateOf,
   type RecordOf, type UpdateOf
 } from '../../lib/index.js'
+import { engine } from '../support/database.js'
 import { buildApp, User, type Rows } from '../support/site.js'
 
 const Team = defineModel('Team', { name: text() })
@@ -96,7 +97,8 @@ test('D-153: a resource without such a field runs the statements that it ran bef
   const { put, statements, forget } = await build(t)
   forget()
   t.equal((await put('/api/plain/1/', { title: 'one', size: 3, done: true }, { as })).statusCode, 200)
-  t.equal(statements.filter(({ sql }) => sql.startsWith('update')).length, 1)
+  const change = engine === 'mariadb' ? ['begin', 'update', 'select', 'commit'] : ['update']
+  t.same(statements.map(({ sql }) => sql.split(' ')[0]), ['select', 'select', ...change], 'the user, the record')
 })
 
 test('D-153: within a scope, and where the field is not shown, it is set as well', async (t) => {
