@@ -110,7 +110,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     }
     const listed = totalOf(await Promise.all(lists))
     t.ok((listed[200] ?? 0) > 0, 'some lists are answered')
-    t.ok((listed[503] ?? 0) > readers, 'most are refused')
+    t.ok((listed[503] ?? 0) > (listed[200] ?? 0), 'most are refused')
     t.comment('lists', listed)
   })
 }
