@@ -1,5 +1,6 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import { datetime } from '../values/values.js'
+import { anyOf } from './any-of.js'
 import type { Exact, Parameter, ShownCondition, Stored } from './storage.js'
 
 /**
@@ -34,11 +35,6 @@ export function inWholeSeconds ({ first, last }: Second): ShownCondition {
 }
 
 type Compare = (column: RawBuilder<unknown>, value: Parameter) => RawBuilder<SqlBool>
-
-/** Joins conditions with `or`. */
-export function anyOf (conditions: ReadonlyArray<RawBuilder<SqlBool>>): RawBuilder<SqlBool> {
-  return sql<SqlBool>`(${sql.join(conditions.map((condition) => sql`(${condition})`), sql` or `)})`
-}
 
 const fraction = /\.(\d*?)0*$/
 

@@ -15,6 +15,8 @@ import type { ListViewer } from './viewer.js'
 const nothingClosed: ReadonlySet<Model> = new Set()
 const noIncludes: readonly PlannedInclude[] = []
 const noWords: readonly string[] = []
+/** Fields that an ordering names at most. MariaDB's sort buffer has room for the keys of 17 long texts. */
+const maxOrdering = 16
 
 /**
  * Resolves the names and values of a list request for a resource.
@@ -37,6 +39,7 @@ export function planList (scope: ListScope, wanted: ListRequest, viewer: ListVie
 function planOrdering (scope: ListScope, written: readonly string[]): readonly PlannedOrder[] {
   const { keyOrdering } = scope
   if (written.length === 0) return keyOrdering
+  if (written.length > maxOrdering) throw tooManyOrders()
   const ordering: PlannedOrder[] = []
   const find = (column: Column): PlannedOrder | undefined => ordering.find((order) => order.column === column)
   for (const order of written.flatMap((name) => planOrder(scope, name))) {
@@ -62,6 +65,11 @@ function planOrder (access: Access, name: string): readonly PlannedOrder[] {
   const names = [...access.filterable].filter(isOrderable).flatMap(({ field, key }) => [field, key])
   throw invalidOrdering('must be columns that this resource can be ordered by, separated by commas, ' +
     `each with an optional hyphen before it${typoSuggestion(written, names)}`)
+}
+
+function tooManyOrders (): Error {
+  return withDetails(new errors.TooMuch('ordering'),
+    [{ field: 'ordering', message: `names more than ${maxOrdering} fields` }])
 }
 
 function invalidOrdering (message: string): Error {

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { anyOf } from '../engines/any-of.js'
 import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, ShownCondition } from '../engines/storage.js'
 import { operators, type Operator } from '../fields/operators.js'
@@ -78,9 +79,9 @@ function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dial
     { ...alias !== undefined && { alias }, column, operator: 'eq', values: [value], asStored: true }, dialect)
   const keys = Array.from({ length: values.length / parts.length }, (_, key) => {
     const isEach = parts.map((part, index) => isPart(part, itemAt(values, key * parts.length + index)))
-    return sql`(${sql.join(isEach, sql` and `)})`
+    return sql<SqlBool>`${sql.join(isEach, sql` and `)}`
   })
-  const isAny = sql<SqlBool>`(${sql.join(keys, sql` or `)})`
+  const isAny = anyOf(keys)
   if (operator === 'ne') return sql<SqlBool>`not ${isAny}`
   if (keys.length === 1) return isAny
   // SQLite reads a whole index if no condition without 'or' limits it to a part.

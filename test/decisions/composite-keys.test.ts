@@ -392,3 +392,24 @@ test('D-197: the types of records, bodies and rows follow', (t) => {
   t.same([record, body, missing, change, row].length, 5)
   t.end()
 })
+
+test('D-197: a page of more than a thousand records with a long text has its related records', async (t) => {
+  const Item = defineModel('Item', { name: text() })
+  const Line = defineModel('Line', { a: integer(), b: integer(), body: text(), item: foreignKey(() => Item) },
+    { key: ['a', 'b'] })
+  const body = 'x'.repeat(10_000)
+  const { get } = await buildApp(t, {
+    models: [Item, Line],
+    rows: {
+      item: [{ id: 1, name: 'one' }],
+      line: Array.from({ length: 1200 }, (_, a) => ({ a, b: 1, body: a === 0 ? body : 'y', item_id: 1 }))
+    },
+    register: (registry) => {
+      registry.register(Item)
+      registry.register(Line, { maxLimit: 2000 })
+    }
+  })
+  const { objects } = (await get('/api/line/?limit=1200&include=item')).json()
+  t.equal(objects.length, 1200)
+  t.match([objects[0].body, objects[1199].item], [body, { id: 1, name: 'one' }])
+})

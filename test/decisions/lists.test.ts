@@ -965,6 +965,61 @@ test('D-33: in with a hundred UUIDs fits, its commas and quotes encoded or not',
   t.same(await list(`ordering=-id&limit=5&code__in=${q(codes.map((code) => `"${code}"`).join())}`), [2, 1])
 })
 
+test('D-33: twenty filters of a hundred values each are served, whatever the kind of their field', async (t) => {
+  const Line = defineModel('Line', {
+    a: integer(),
+    b: integer(),
+    price: decimal(),
+    at: datetime(),
+    day: date(),
+    big: bigint(),
+    ratio: number(),
+    name: text(),
+    token: uuid()
+  }, { key: ['a', 'b'] })
+  const token = '00000000-0000-4000-8000-000000000001'
+  const values = {
+    a: 1, b: 1, price: 1.5, at: '2024-01-01 00:00:00', day: '2024-01-01', big: 1, ratio: 0.5, name: 'a', token
+  }
+  const { get } = await buildApp(t, {
+    models: [Line],
+    rows: { line: [values] },
+    options: { limits: { queryLength: 2 ** 20 } },
+    register: (registry) => { registry.register(Line) }
+  })
+  for (const [field, value, other] of [
+    ['id', q('"1,1"'), q('"1,2"')], ['price', '1.5', '2'], ['at', q('2024-01-01 00:00:00'), q('2024-01-02 00:00:00')],
+    ['day', '2024-01-01', '2024-01-02'], ['big', '1', '2'], ['ratio', '0.5', '1.5'], ['name', 'a', 'b'],
+    ['token', token, token.replace('1', '2')]
+  ] as const) {
+    const many = (operator: string, item: string) =>
+      Array(20).fill(`${field}__${operator}=${Array(100).fill(item).join()}`).join('&')
+    const found = async (query: string) => (await get(`/api/line/?${query}`)).json().objects?.length
+    t.equal(await found(many('in', value)), 1, field)
+    t.equal(await found(many('in', other)), 0, field)
+    t.equal(await found(Array(20).fill(`${field}__ne=${other.replaceAll('%22', '')}`).join('&')), 1, field)
+  }
+})
+
+test('D-274: an ordering names at most 16 fields', async (t) => {
+  const names = Array.from({ length: 20 }, (_, index) => `c${index}`)
+  const Wide = defineModel('Wide', Object.fromEntries(names.map((name) => [name, text()])))
+  const row = Object.fromEntries(names.map((name) => [name, 'x']))
+  const { get } = await buildApp(t, {
+    models: [Wide],
+    rows: { wide: Array.from({ length: 30 }, (_, index) => ({ id: index + 1, ...row, c15: String(index % 3) })) },
+    register: (registry) => { registry.register(Wide) }
+  })
+  const first = await get(`/api/wide/?ordering=${names.slice(0, 16).join()}&limit=10&after=`)
+  t.same(first.json().objects.map(({ id }: { id: number }) => id), [1, 4, 7, 10, 13, 16, 19, 22, 25, 28])
+  const second = await get(first.json().meta.next)
+  t.same(second.json().objects.map(({ id }: { id: number }) => id), [2, 5, 8, 11, 14, 17, 20, 23, 26, 29])
+  const refused = await get(`/api/wide/?ordering=${names.slice(0, 17).join()}`)
+  t.match([refused.statusCode, refused.json()], [400, {
+    code: 'REST_MODELS_TOO_MUCH', details: [{ field: 'ordering', message: 'names more than 16 fields' }]
+  }])
+})
+
 test('D-33: percent-encoding must be valid UTF-8', async (t) => {
   for (const broken of ['%ff', '%', '%zz', '%c3', '%ed%a0%80', '%2', 'a%c0%80']) {
     t.equal(await list(`message/?content=${broken}`), 400, broken)

@@ -63,7 +63,7 @@ test('T-85: filters are bounded', async (t) => {
   t.equal((await get(`/api/note/?${'&'.repeat(4000)}x=1`)).statusCode, 400)
   t.equal(statements.length, 0)
   t.same(await ids(`/api/note/?${many('id__ne', 20, (index) => index + 2)}`), [1])
-  t.equal((await get(`/api/note/?ordering=${'id,'.repeat(1000)}id`)).statusCode, 200)
+  t.equal((await get(`/api/note/?ordering=${'id,'.repeat(1000)}id`)).statusCode, 400)
 })
 
 const Chain: Model = defineModel('Chain', {

@@ -1,5 +1,5 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
-import { anyOf } from '../moments.js'
+import { anyOf } from '../any-of.js'
 import {
   asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, exactNumber, named,
   type Parameter, type ShownCondition, type Storage, type StorageTable, type Stored, type WrittenColumn

@@ -1,6 +1,6 @@
 import { sql, type Expression, type RawBuilder } from 'kysely'
 import { labelsOf } from '../catalog.js'
-import { anyOf } from '../moments.js'
+import { anyOf } from '../any-of.js'
 import type { Parameter, ShownCondition, Storage, WrittenColumn } from '../storage.js'
 
 const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`

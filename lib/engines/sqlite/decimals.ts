@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
 import { itemAt } from '../../values/lookup.js'
 import { finiteNumber, type Json } from '../../values/values.js'
-import { anyOf } from '../moments.js'
+import { anyOf } from '../any-of.js'
 import { decodeDecimal, type Exact, type Parameter, type ShownCondition, type Stored } from '../storage.js'
 
 // SQLite keeps decimals as floating-point numbers. So what other programs compute may have more digits than records

@@ -1,5 +1,5 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
-import { anyOf } from '../moments.js'
+import { anyOf } from '../any-of.js'
 import type { Parameter, ShownCondition, WrittenColumn } from '../storage.js'
 
 type Text = RawBuilder<unknown>
