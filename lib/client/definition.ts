@@ -36,8 +36,8 @@ export type Listed<D extends Described, Option extends ListOption> = Option exte
   ? D extends { readonly [O in Option]: ReadonlyArray<infer Name extends string> } ? Name : never
   : never
 /**
- * Names of the fields that the scope names. If the scope permits one value of such a field, the server sets the field,
- * so a create may leave it out.
+ * Names of the fields that the scope names. A create may leave them out, because the server sets a field of which the
+ * scope permits one value.
  */
 type Fixed<D extends Described> =
   D extends { readonly scope: (user: never) => infer Given }

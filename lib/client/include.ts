@@ -61,8 +61,8 @@ type WithPaths<Record, D extends Described, All, Path extends string> = [Path] e
   }>
 
 /**
- * The record that a call with `include` returns. A tuple of names adds each related record. An array of unknown length
- * adds only the first related record of each path, as optional. `string[]` adds none.
+ * The record that a call with `include` returns. `['user']` adds `user`. An array of unknown length, `'user'[]`, adds
+ * `user` as optional, and of a longer path only the first related record. `string[]` adds none.
  */
 export type IncludingRecord<D extends Described, All, Include extends readonly string[]> =
   number extends Include['length']

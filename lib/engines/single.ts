@@ -26,10 +26,9 @@ function next (value: number, towards: number): number {
 }
 
 /**
- * Returns a double `d` to compare with stored numbers of 32 bits. A stored number is less than, equal to or greater
- * than `d` if the number that records show for it is less than, equal to or greater than `value`. So the engine may
- * compare the column itself, and an index serves. A column to which `d` is written stores the same number as for
- * `value`.
+ * Returns the number to compare stored numbers of 32 bits with: it sorts among them as `value` sorts among the numbers
+ * that records show. So the engine may compare the column itself, and an index serves. A column to which it is written
+ * stores the same number as for `value`.
  */
 function toSingle (value: number): number {
   const single = Math.fround(value)

@@ -1,7 +1,7 @@
 /**
- * Operation that a statement is a part of. A `lock` reads a record that a write is about to change, a `reference` looks
- * for the record that a write refers to, a `login` for a user. A `hook` is a statement of `afterWrite`. `other` are
- * statements without a label, such as questions about a write that failed.
+ * Operation that a statement is a part of. A `lock` reads a record that a write is about to change, mostly without
+ * locking it. A `reference` looks for the record that a write refers to, a `login` for a user. A `hook` is a statement
+ * of `afterWrite`. `other` are statements without a label, such as questions about a write that failed.
  */
 export type StatementOperation =
   'list' | 'count' | 'read' | 'create' | 'update' | 'delete' | 'lock' | 'reference' | 'login' | 'hook' | 'commit' |

@@ -21,7 +21,7 @@ export class SeenRecords {
     return record
   }
 
-  /** Returns the records of a list. They have no ETags, so one is dropped if it is that of another state. */
+  /** Returns the records of a list. Lists have no ETags: the known tag of a record that looks different is dropped. */
   listed<Item extends Identified> (resource: string, records: Item[], query: Query): Item[] {
     const names = includedNames(query)
     for (const record of records) this.#tags.compare(resource, String(record.id), without(record, names))

@@ -14,7 +14,7 @@ import type { HookedTarget } from '../resource/hooked-target.js'
 import type { Resource } from '../resource/resource.js'
 import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
 
-/** A record, and the owner that an update checks: null if anybody may own it. */
+/** A record, and the user who must own it. Null owns no record. It counts only if the resource has an owner field. */
 type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 
 /**

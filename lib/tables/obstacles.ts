@@ -31,7 +31,7 @@ async function hasRows ({ db }: Engine, { table }: Model): Promise<boolean> {
 interface Group {
   /** The columns that are to be unique together. */
   readonly group: readonly Column[]
-  /** All columns that the migration adds to the table, whether they are in the group or not. */
+  /** All columns that the migration adds to the table, not only those to be unique. */
   readonly added: readonly Column[]
 }
 

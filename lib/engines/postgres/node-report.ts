@@ -2,7 +2,7 @@ import type { NodeReport } from '../server/nodes-health.js'
 import { isStandby } from './connection.js'
 import type { PostgresReport } from './probe.js'
 
-/** Demands on a server that is to be used. */
+/** Requirements of a server that is to be used. */
 interface Fitness {
   readonly writable: boolean
   readonly maxLag?: number

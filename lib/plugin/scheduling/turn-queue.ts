@@ -8,7 +8,7 @@ const turnMs = 20
 /** Used instead of `turnMs` for 50 ms after a connection was accepted, so that further clients are accepted quickly. */
 const turnMsWhileOpening = 2
 
-/** Attempts in a turn to let a request go on, in addition to twice the number that went on in the last turn. */
+/** A turn tries this many requests, and twice as many as went on in the turn before. */
 const minTried = 8
 
 /**

@@ -9,7 +9,7 @@ export function sampleOf (column: Column): string {
   return String(example(valueOptionsOf(column)) ?? 'x')
 }
 
-/** Returns one valid value of a column, as the list of values that a condition by equality takes. */
+/** Returns an array with one valid value of a column, for a condition by `eq`. */
 export function sampleValues (column: Column): ScopeCondition['values'] {
   return [valueKindOf(column).parse(sampleOf(column), column.options)] as ScopeCondition['values']
 }

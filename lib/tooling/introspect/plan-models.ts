@@ -90,7 +90,7 @@ function withoutRemedy (why: string): string {
   return why.replace(/^left out: /, '').replace(/; [^;]*$/, '')
 }
 
-/** Compares two tables by their names, so that those with a key of several columns are sorted in among the others. */
+/** Sorts by the name of the table. */
 function byName ({ table: one }: CompositeTable, { table: other }: CompositeTable): number {
   return one.name < other.name ? -1 : 1
 }
