@@ -1,10 +1,7 @@
-/** The tests of logins, passwords and users. */
+/** The tests of logins and passwords. */
 import '../../conformance/authentication.test.js'
 import '../../security/logins.test.js'
 import '../../policies/policies.test.js'
-import '../../policies/host-auth.test.js'
-import '../../security/browsers.test.js'
-import '../../security/authorization.test.js'
-import '../../policies/refusals.test.js'
-import '../../setup/start-up.test.js'
+import '../../observability/events.test.js'
 import '../../decisions/policies.test.js'
+import '../../security/authentication.test.js'
