@@ -119,7 +119,7 @@ export function acceptValue (column: Column, value: unknown): Json | undefined {
 
 /** Returns the declared default of a column in the one JSON form that records show; throws TypeError if it has none. */
 export function acceptDefault (column: Column, declared: unknown): Json {
-  const value = valueKindOf(column).accept(declared as Exclude<Json, null>, column.options)
+  const value = acceptValue(column, declared)
   if (value === undefined) throw new TypeError(`The default of field '${column.field}' is no value that it can hold`)
   return value
 }

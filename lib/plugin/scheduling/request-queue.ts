@@ -1,15 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { maxWaitMs } from '../../engines/semaphore.js'
 import { errors, unavailable } from '../../errors.js'
 import type { QueueMessage } from '../../events/messages.js'
 import type { Connections } from './connections.js'
 import { inOwnContext } from './own-context.js'
-
-/**
- * Milliseconds that one request may wait; after that it is refused with 503. The wait of a statement for a connection
- * to a database server has the same limit.
- */
-const maxWaitMs = 2000
 
 /** Requests of all clients that may wait in one queue. A further one is refused with 503 at once. */
 const maxWaiting = 2000
