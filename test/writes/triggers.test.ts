@@ -2,11 +2,11 @@
 
 import { sql, type Kysely } from 'kysely'
 import { test } from 'tap'
-import { defineModel, integer, openAuth, text } from '../../lib/index.js'
+import { defineModel, foreignKey, integer, openAuth, text, userAuth } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engine } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
-import { buildApp } from '../support/site.js'
+import { buildApp, User } from '../support/site.js'
 
 const Doc = defineModel('Doc', { title: text(), slug: text({ nullable: true }), revision: integer({ default: 0 }) })
 
@@ -71,6 +71,48 @@ test('D-261: what a trigger makes of a record after a write is in the answer, an
     t.match([archived.statusCode, archived.json()], [200, { id, title: 'archived' }], `${path}: done, and answered so`)
     t.equal((await get(`/api/doc/${id}/`)).statusCode, 404)
   }
+})
+
+const Task = defineModel('Task', { owner: foreignKey(() => User), title: text() })
+
+const handsOver = {
+  sqlite: `create trigger hands_over after update of title on task
+    begin update task set owner_id = 3 where id = new.id; end`,
+  postgres: 'create trigger hands_over after update of title on task for each row execute function hands_over()',
+  mariadb: 'create trigger hands_over before update on task for each row set new.owner_id = 3'
+}
+
+test('D-261: the new owner whom a trigger gives an updated record is in the answer', async (t) => {
+  const seen: unknown[] = []
+  const { get, put } = await buildApp(t, {
+    models: [User, Task],
+    rows: { task: [1, 2].map((id) => ({ id, owner_id: 2, title: 'a' })) },
+    prepare: async (_app, db) => {
+      if (engine === 'postgres') {
+        await sql.raw(`create function hands_over() returns trigger language plpgsql as $$ begin
+          update task set owner_id = 3 where id = new.id; return null; end $$`).execute(db)
+      }
+      await sql.raw(handsOver[engine]).execute(db)
+    },
+    register: (registry) => {
+      registry.register(Task, { auth: userAuth(User), ownerField: 'owner', etag: true })
+      registry.register(Task, {
+        auth: userAuth(User),
+        path: 'hooked',
+        ownerField: 'owner',
+        afterWrite: ({ operation, record }) => { seen.push([operation, record]) }
+      })
+    }
+  })
+  for (const [path, id] of [['task', 1], ['hooked', 2]] as const) {
+    const url = `/api/${path}/${id}/`
+    const updated = await put(url, { title: 'b' }, { as: 'alice' })
+    t.strictSame([updated.statusCode, updated.json()], [200, { id, owner_id: 3, title: 'b' }], path)
+    t.equal((await put(url, { title: 'c' }, { as: 'alice' })).statusCode, 403, 'it is hers no longer')
+    const { headers } = await get(url, { as: 'bob' })
+    t.equal(updated.headers.etag, headers.etag, 'the tag is that of the record')
+  }
+  t.strictSame(seen, [['update', { id: 2, owner_id: 3, title: 'b' }]])
 })
 
 test('D-261: what a trigger of SQLite refuses by raise(fail) is undone', {
