@@ -136,6 +136,37 @@ test('D-261: what a trigger of SQLite refuses by raise(fail) is undone', {
   t.strictSame(await rowsOf('doc'), before)
 })
 
+test('D-275: a deferred trigger of PostgreSQL runs after the answer was read and after afterWrite', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const { get, post, put, rowsOf } = await buildApp(t, {
+    models: [Doc],
+    prepare: async (_app, db) => {
+      await sql`create function later() returns trigger language plpgsql as $$ begin
+        if (select title = 'bad' from doc where id = new.id) then raise 'no'; end if;
+        update doc set revision = 7 where id = new.id; return null; end $$`.execute(db)
+      await sql`create constraint trigger later after insert or update of title on doc
+        deferrable initially deferred for each row execute function later()`.execute(db)
+    },
+    register: (registry) => {
+      registry.register(Doc, { auth: openAuth() })
+      registry.register(Doc, {
+        auth: openAuth(),
+        path: 'hooked',
+        afterWrite: async ({ record, db }) => {
+          await db.updateTable('doc').set({ title: 'mended' }).where('id', '=', record.id).execute()
+        }
+      })
+    }
+  })
+  t.match((await post('/api/doc/', { title: 'a' })).json(), { revision: 0 }, 'the answer is the record before it')
+  t.match((await get('/api/doc/1/')).json(), { revision: 7 })
+  t.match((await post('/api/doc/', { title: 'bad' })).json(), refused)
+  t.match((await put('/api/doc/1/', { title: 'bad' })).json(), refused)
+  t.equal((await post('/api/hooked/', { title: 'bad' })).statusCode, 201, 'it checks what afterWrite has made')
+  t.match(await rowsOf('doc'), [{ title: 'a' }, { title: 'mended' }])
+})
+
 /** Marks a record as deleted in place of the delete, unless its title is `kept`; counts the deletes in the record 1. */
 const softDelete = "update doc set slug = 'gone' where id = old.id and title <> 'kept'; " +
   'update doc set revision = revision + 1 where id = 1'
