@@ -101,15 +101,17 @@ async function readEqual (
 }
 
 /**
- * Returns the read after an update, for {@link writeAndRead}. With a scope, it finds the record only inside the scope.
- * If it does not, the write is rolled back and refused with 403. Without a scope, and for a record that only a trigger
- * can have moved, no write is refused.
+ * Returns the read after an update, for {@link writeAndRead}. It finds the record whoever owns it now, because a
+ * trigger may have changed the owner. With a scope, it finds the record only inside the scope. If it does not, the
+ * write is rolled back and refused with 403. Without a scope, and for a record that only a trigger can have moved, no
+ * write is refused.
  */
 function readAfter (
-  engine: Engine, target: WriteTarget, { id, ownerId, guard: { scope, outcome } }: RecordUpdate
+  engine: Engine, target: WriteTarget, { id, guard: { scope, outcome } }: RecordUpdate
 ): Omit<WriteAndRead, 'write'> {
-  const own = ownParameters(engine, target, { id, ownerId })
-  if (scope.length === 0) return { read: () => target.statements.own(...own) }
+  if (scope.length === 0) {
+    return { read: () => target.statements.written(...keyValues(target.model.primaryKey, id, engine.dialect)) }
+  }
   const isSure = engine.dialect.returnsUpdates && outcome.length === 0
   return {
     read: () => scopedSelect(engine, target, 'visible', { id, scope }),

@@ -45,11 +45,7 @@ export async function callBefore (
   // again if the write is repeated.
   const values = structuredClone(valuesFor(resource, plan, row))
   const occasion = { operation, values, stored: row && toWhole(row), user: userOf<Identity>(request), request }
-  try {
-    return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))
-  } catch (failure) {
-    throw toHostError(resource.engine.dialect, failure)
-  }
+  return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))
 }
 
 /** Returns the values of a create, or those of an update that differ from the row, by the keys of their columns. */
@@ -79,7 +75,8 @@ export async function planWithHook (
  *
  * @param written  the row of the record after the write; for a delete, the one before it
  * @throws what the hook throws, or the failure of one of its statements, even if the hook caught it;
- *   REST_MODELS_UNAVAILABLE (503) if the hook takes longer than `limits.statementTime`
+ *   REST_MODELS_UNAVAILABLE (503) if the hook takes longer than `limits.statementTime`, or if it throws a failure of
+ *   another database that cannot serve now
  */
 export async function callAfter (
   { resource, hooked: { hooks: { afterWrite }, toWhole }, request }: HookedRequest, transaction: OpenTransaction,
@@ -96,14 +93,20 @@ export async function callAfter (
 /** Longest time of a timer of Node.js in milliseconds, 25 days. A timer with a longer time would end at once. */
 const maxTimerMs = 2 ** 31 - 1
 
-/** Returns the result of a hook, or throws REST_MODELS_UNAVAILABLE (503) after `limits.statementTime`. */
+/**
+ * Returns the result of a hook.
+ *
+ * @throws REST_MODELS_UNAVAILABLE (503) after `limits.statementTime`, and what {@link toHostError} makes of what the
+ *   hook throws. That leaves failures of the transaction as they are, so that it is repeated if it can be.
+ */
 async function inTime<Result> (
-  { name, limits: { statementTime } }: Resource, hook: string, call: () => Promise<Result>
+  { name, limits: { statementTime }, engine: { dialect } }: Resource, hook: string, call: () => Promise<Result>
 ): Promise<Result> {
   return await new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(unavailable({ cause: new Error(`${hook} of resource '${name}' took longer than ${statementTime} ms`) }))
     }, Math.min(statementTime, maxTimerMs))
-    call().finally(() => { clearTimeout(timer) }).then(resolve, reject)
+    call().finally(() => { clearTimeout(timer) })
+      .then(resolve, (failure: unknown) => { reject(toHostError(dialect, failure)) })
   })
 }

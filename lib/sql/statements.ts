@@ -35,11 +35,8 @@ export interface Statements {
   readonly stored: Statement
   /** Inserts a record. Parameters: a value for each column that the database does not generate, in model order. */
   readonly create: Statement
-  /**
-   * Selects the visible columns on the engine that writes. If the resource has an owner field, it selects only a record
-   * that the given user owns. Parameters: the same as for `delete`.
-   */
-  readonly own: Statement
+  /** Selects the visible columns, on the engine that writes, after a write of the record. Parameters: as for `read`. */
+  readonly written: Statement
   /**
    * Deletes a record. If the resource has an owner field, it deletes only a record that the given user owns.
    * Parameters: those of `read`, and the id of the user if there is such a field.
@@ -75,7 +72,7 @@ export function compileStatements (
     read: compile('read', read(reader, visible)),
     stored: compile('lock', read(engine, stored)),
     create: compile('create', insert.returning(selection(visible, dialect))),
-    own: compile('read', where(db.selectFrom(model.table).select(selection(visible, dialect)), isOwn(engine, shape))),
+    written: compile('read', read(engine, visible)),
     delete: compile('delete', where(db.deleteFrom(model.table), isOwn(engine, shape))),
     comparesTexts: hasTextKey(model),
     isTriggered: dialect.triggered?.has(model) === true

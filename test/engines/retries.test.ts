@@ -68,7 +68,8 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
       reference: [coded('SQLITE_CONSTRAINT_FOREIGNKEY')],
       constraint: [
         coded('SQLITE_CONSTRAINT_CHECK'), coded('SQLITE_CONSTRAINT_TRIGGER'), coded('SQLITE_CONSTRAINT_NOTNULL'),
-        coded('SQLITE_CONSTRAINT_DATATYPE'), coded('SQLITE_CONSTRAINT_COMMITHOOK'), coded('SQLITE_MISMATCH')
+        coded('SQLITE_CONSTRAINT_DATATYPE'), coded('SQLITE_CONSTRAINT_COMMITHOOK'), coded('SQLITE_MISMATCH'),
+        coded('SQLITE_ERROR_VALUE')
       ],
       forbidden: [],
       oversized: [coded('SQLITE_TOOBIG')],
@@ -94,7 +95,8 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
       constraint: [
         coded('23502'), coded('23514'), coded('22001'), coded('22012'), coded('22P02'), coded('44000'), coded('40002'),
         coded('P0001'), coded('P0002'), coded('P0003'), coded('P0004'), coded('20000'), coded('21000'),
-        failureOf({ code: 'MY001', routine: 'exec_stmt_raise' })
+        failureOf({ code: 'MY001', routine: 'exec_stmt_raise' }),
+        failureOf({ code: '42704', routine: 'get_ts_config_oid' })
       ],
       forbidden: [
         failureOf({ code: '42501', routine: 'ExecWithCheckOptions' }),
@@ -121,7 +123,7 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
       constraint: [
         numbered(1048), numbered(1364), numbered(1406), numbered(4025, 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE'),
         numbered(1644), numbered(1365), numbered(1369), numbered(1690), numbered(1172), numbered(1242), numbered(1329),
-        numbered(1339), numbered(1643), failureOf({ errno: 30001, sqlState: '45000' })
+        numbered(1339), numbered(1643), numbered(1441), numbered(4038), failureOf({ errno: 30001, sqlState: '45000' })
       ],
       forbidden: [],
       oversized: [numbered(1118), numbered(1153)],
@@ -206,7 +208,7 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
 
   test(`D-62: on ${name} anything else stays what it is`, async (t) => {
     for (const failure of [
-      new TypeError('a bug'), coded('XX000'), numbered(9999), coded('42P01'),
+      new TypeError('a bug'), coded('XX000'), numbered(9999), coded('42P01'), coded('SQLITE_ERROR'),
       failureOf({ code: '42501', routine: 'aclcheck_error' }), numbered(1142)
     ]) {
       const { engine, attempts } = failing(name, { executing: [failure] })
@@ -227,6 +229,7 @@ const texts: Record<Exclude<DialectName, 'sqlite'>, ReadonlyArray<readonly [
 ]>> = {
   postgres: [
     [true, 'relation "note" does not exist', { code: '42P01' }],
+    [false, 'text search configuration "a value" does not exist', { code: '42704', routine: 'get_ts_config_oid' }],
     [true, 'syntax error at or near "from"', { code: '42601' }],
     [false, 'syntax error at or near "value"', { code: '42601', where: 'PL/pgSQL function f() line 1 at EXECUTE' }],
     [false, 'schema "value" does not exist', { code: '3F000', where: 'SQL function "f" statement 1' }],

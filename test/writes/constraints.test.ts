@@ -415,6 +415,68 @@ test('D-114: SQLite: a value that is too big, and one that is no key, is a 409',
   )
 })
 
+test('D-114: MariaDB: a text that is no JSON, and a date after the year 9999, is a 409', onMariadb, async (t) => {
+  for (const set of [
+    "new.`right` = json_extract(new.`group`, '$.a')", "new.`right` = json_extract('{}', new.`group`)",
+    "new.`right` = json_set('{}', concat('$.', new.`left`, '[*]'), 1)",
+    "new.`right` = json_contains_path('{}', new.`group`, '$.a')",
+    'new.`right` = date_add(timestamp(20000101), interval length(new.`group`) * 9999 year)'
+  ]) {
+    t.same(
+      await refused(t, create, `create trigger odd before insert on pair for each row set ${set}`), constraint, set
+    )
+  }
+})
+
+test('D-114: PostgreSQL: a name of no text search configuration is a 409', onPostgres, async (t) => {
+  t.same(await refused(t, create,
+    `create function searched() returns trigger language plpgsql as $$ begin
+      perform to_tsvector(new."group"::regconfig, new."left"); return new; end $$`,
+    'create trigger searched before insert on pair for each row execute function searched()'
+  ), constraint)
+})
+
+const sqliteRules: Readonly<Record<string, string>> = {
+  'no JSON': 'create index i on pair (json_extract("group", \'$.a\'))',
+  'a path that is none': 'create index i on pair (json_extract(\'{}\', "group"))',
+  'a number too large': `create trigger i before insert on pair
+    begin select abs(-9223372036854775807 - length(new."left")); end`,
+  'a pattern too long': `create trigger i before insert on pair
+    begin select 'x' like replace(hex(zeroblob(40000)), '00', new."left" || '%'); end`
+}
+
+test('D-114: SQLite: a value that a function in a rule does not take is a 409', onSqlite, async (t) => {
+  for (const [name, rule] of Object.entries(sqliteRules)) t.same(await refused(t, create, rule), constraint, name)
+  const all = async ({ post }: TestApp) => (await Promise.all(['a', 'b', 'c', 'd'].map(async (left) =>
+    await post('/api/pair/', { ...pair, left, right: left })))).at(-1) as LightMyRequestResponse
+  t.same(await refused(t, all, String(sqliteRules['no JSON'])), constraint, 'one of many')
+})
+
+test('D-114: SQLite: so it is in a transaction, and a statement that became wrong is a 500', onSqlite, async (t) => {
+  const lines: string[] = []
+  const { db, post, put } = await buildApp(t, {
+    models: [User, Pair],
+    rows: { pair: [{ id: 1, left: 'a', right: 'b', group: '{}', user_id: 1 }] },
+    server: { logger: { level: 'error', stream: { write: (line) => { lines.push(line) } } } },
+    register: (registry) => {
+      registry.register(Pair, { auth: anybody })
+      registry.register(Pair, { auth: anybody, path: 'hooked', afterWrite: () => {} })
+    }
+  })
+  await sql.raw(String(sqliteRules['no JSON'])).execute(db)
+  for (const path of ['pair', 'hooked']) {
+    t.match((await put(`/api/${path}/1/`, { group: '{' })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+    t.equal((await put(`/api/${path}/1/`, { group: '[]' })).statusCode, 200)
+    t.equal((await post(`/api/${path}/`, { ...pair, left: path, right: path, group: '[]' })).statusCode, 201)
+  }
+  t.same(lines, [])
+  await t.rejects(db.updateTable('pair').set({ group: '{' }).execute(), { code: 'SQLITE_ERROR' }, "the app's own")
+  await sql`drop index i`.execute(db)
+  await sql`alter table pair rename column "group" to renamed`.execute(db)
+  for (const path of ['pair', 'hooked']) t.equal((await put(`/api/${path}/1/`, { group: '{}' })).statusCode, 500)
+  t.match(lines.join(), /no such column/)
+})
+
 test('D-202: a text in place of which a column of MariaDB would store another one is refused', {
   skip: engine !== 'mariadb' && 'about MariaDB'
 }, async (t) => {

@@ -336,6 +336,33 @@ test('D-51: what a policy throws decides the answer, but a database that cannot 
   }
 })
 
+test('D-51: a failure of another database in afterWrite is as in beforeWrite, and the write is undone', async (t) => {
+  let thrown: unknown
+  const app = await shop(t, {
+    afterWrite: async (write) => {
+      await outbox(write)
+      throw thrown
+    }
+  })
+  const busy = {
+    sqlite: { code: 'SQLITE_BUSY' },
+    postgres: { code: '40001', severity: 'ERROR' },
+    mariadb: { code: 'ER_LOCK_DEADLOCK', errno: 1213, sqlState: '40001' }
+  }[engine]
+  for (const [failure, status] of [
+    [Object.assign(new Error('secret'), busy), 503], [new NoConnection('secret'), 503], [new Error('secret'), 500],
+    [Object.assign(new Error('secret'), busy, { statusCode: 418 }), 418], [undefined, 500]
+  ] as const) {
+    thrown = failure
+    const answers = [
+      await app.post('/api/item/', { name: 'c' }), await app.put(path, { count: 7 }), await app.delete(path)
+    ]
+    t.same(answers.map(({ statusCode }) => statusCode), [status, status, status])
+  }
+  t.same(await app.rowsOf('outbox'), [])
+  t.match(await app.db.selectFrom('item').select('count').execute(), [{ count: 1 }, { count: 1 }])
+})
+
 test('R-26: a connection that is lost in a hook is a 503, nothing is half done, and none is used up', onServer,
   async (t) => {
     let isLost = true

@@ -2,11 +2,11 @@
 
 import { sql, type Kysely } from 'kysely'
 import { test } from 'tap'
-import { defineModel, integer, openAuth, text } from '../../lib/index.js'
+import { defineModel, foreignKey, integer, openAuth, text, userAuth } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engine } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
-import { buildApp } from '../support/site.js'
+import { buildApp, User } from '../support/site.js'
 
 const Doc = defineModel('Doc', { title: text(), slug: text({ nullable: true }), revision: integer({ default: 0 }) })
 
@@ -73,6 +73,48 @@ test('D-261: what a trigger makes of a record after a write is in the answer, an
   }
 })
 
+const Task = defineModel('Task', { owner: foreignKey(() => User), title: text() })
+
+const handsOver = {
+  sqlite: `create trigger hands_over after update of title on task
+    begin update task set owner_id = 3 where id = new.id; end`,
+  postgres: 'create trigger hands_over after update of title on task for each row execute function hands_over()',
+  mariadb: 'create trigger hands_over before update on task for each row set new.owner_id = 3'
+}
+
+test('D-261: the new owner whom a trigger gives an updated record is in the answer', async (t) => {
+  const seen: unknown[] = []
+  const { get, put } = await buildApp(t, {
+    models: [User, Task],
+    rows: { task: [1, 2].map((id) => ({ id, owner_id: 2, title: 'a' })) },
+    prepare: async (_app, db) => {
+      if (engine === 'postgres') {
+        await sql.raw(`create function hands_over() returns trigger language plpgsql as $$ begin
+          update task set owner_id = 3 where id = new.id; return null; end $$`).execute(db)
+      }
+      await sql.raw(handsOver[engine]).execute(db)
+    },
+    register: (registry) => {
+      registry.register(Task, { auth: userAuth(User), ownerField: 'owner', etag: true })
+      registry.register(Task, {
+        auth: userAuth(User),
+        path: 'hooked',
+        ownerField: 'owner',
+        afterWrite: ({ operation, record }) => { seen.push([operation, record]) }
+      })
+    }
+  })
+  for (const [path, id] of [['task', 1], ['hooked', 2]] as const) {
+    const url = `/api/${path}/${id}/`
+    const updated = await put(url, { title: 'b' }, { as: 'alice' })
+    t.strictSame([updated.statusCode, updated.json()], [200, { id, owner_id: 3, title: 'b' }], path)
+    t.equal((await put(url, { title: 'c' }, { as: 'alice' })).statusCode, 403, 'it is hers no longer')
+    const { headers } = await get(url, { as: 'bob' })
+    t.equal(updated.headers.etag, headers.etag, 'the tag is that of the record')
+  }
+  t.strictSame(seen, [['update', { id: 2, owner_id: 3, title: 'b' }]])
+})
+
 test('D-261: what a trigger of SQLite refuses by raise(fail) is undone', {
   skip: engine !== 'sqlite' && 'about SQLite'
 }, async (t) => {
@@ -92,6 +134,37 @@ test('D-261: what a trigger of SQLite refuses by raise(fail) is undone', {
   t.match((await put('/api/doc/1/', { revision: -1 })).json(), refused)
   t.match((await remove('/api/doc/1/')).json(), refused)
   t.strictSame(await rowsOf('doc'), before)
+})
+
+test('D-275: a deferred trigger of PostgreSQL runs after the answer was read and after afterWrite', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const { get, post, put, rowsOf } = await buildApp(t, {
+    models: [Doc],
+    prepare: async (_app, db) => {
+      await sql`create function later() returns trigger language plpgsql as $$ begin
+        if (select title = 'bad' from doc where id = new.id) then raise 'no'; end if;
+        update doc set revision = 7 where id = new.id; return null; end $$`.execute(db)
+      await sql`create constraint trigger later after insert or update of title on doc
+        deferrable initially deferred for each row execute function later()`.execute(db)
+    },
+    register: (registry) => {
+      registry.register(Doc, { auth: openAuth() })
+      registry.register(Doc, {
+        auth: openAuth(),
+        path: 'hooked',
+        afterWrite: async ({ record, db }) => {
+          await db.updateTable('doc').set({ title: 'mended' }).where('id', '=', record.id).execute()
+        }
+      })
+    }
+  })
+  t.match((await post('/api/doc/', { title: 'a' })).json(), { revision: 0 }, 'the answer is the record before it')
+  t.match((await get('/api/doc/1/')).json(), { revision: 7 })
+  t.match((await post('/api/doc/', { title: 'bad' })).json(), refused)
+  t.match((await put('/api/doc/1/', { title: 'bad' })).json(), refused)
+  t.equal((await post('/api/hooked/', { title: 'bad' })).statusCode, 201, 'it checks what afterWrite has made')
+  t.match(await rowsOf('doc'), [{ title: 'a' }, { title: 'mended' }])
 })
 
 /** Marks a record as deleted in place of the delete, unless its title is `kept`; counts the deletes in the record 1. */

@@ -99,6 +99,21 @@ export const mariadbFailures: Pick<Dialect, 'codesOf' | 'discreet' | 'failures'>
     // A computed column or a trigger divides by zero, or its result is out of range.
     1365: 'constraint',
     1690: 'constraint',
+    // So does one that computes a date after the year 9999.
+    1441: 'constraint',
+    // A JSON function finds a text that is no JSON, or nested too deep; a path that is none, too deep, or has a
+    // wildcard in the wrong place; or neither 'one' nor 'all'.
+    4035: 'constraint',
+    4036: 'constraint',
+    4037: 'constraint',
+    4038: 'constraint',
+    4039: 'constraint',
+    4040: 'constraint',
+    4041: 'constraint',
+    4042: 'constraint',
+    4043: 'constraint',
+    4044: 'constraint',
+    4046: 'constraint',
     // A view excludes the row by its condition, or there is no partition for a value.
     1369: 'constraint',
     1526: 'constraint',

@@ -28,8 +28,7 @@ const broken = 'broken'
 function codesOf (failure: Error): readonly string[] {
   const code = propertyOf(failure, 'code')
   if (code === '') return failure.constructor.name === 'Error' ? [broken] : []
-  const routine = propertyOf(failure, 'routine')
-  const sqlClass = code.slice(0, 2)
+  const [routine, sqlClass] = [propertyOf(failure, 'routine'), code.slice(0, 2)]
   const isOfSystem = propertyOf(failure, 'syscall') !== ''
   return [
     `${code} ${routine}`, code, `${sqlClass} ${propertyOf(failure, 'severity')}`, sqlClass, routine,
@@ -58,11 +57,12 @@ const statementCodes = new Set(['08', '0A', '25', '26', '28', '3D', '3F', '42', 
 
 /**
  * True if the message of a failure certainly holds no values, so that it may be logged. False for a message that a
- * function raises, because it may give any code. The property `where` is not empty if a function was running.
+ * function raises, because it may give any code, and for the name of a text search configuration, which may be a value.
+ * The property `where` is not empty if a function was running.
  */
 function isTold (failure: Error): boolean {
   const has = (codes: ReadonlySet<string>): boolean => codesOf(failure).some((code) => codes.has(code))
-  if (propertyOf(failure, 'routine') === 'exec_stmt_raise' || !has(toldCodes)) return false
+  if (['exec_stmt_raise', 'get_ts_config_oid'].includes(propertyOf(failure, 'routine')) || !has(toldCodes)) return false
   return propertyOf(failure, 'where') === '' || !has(statementCodes)
 }
 
@@ -147,6 +147,8 @@ export const postgresDialect: Dialect = {
     P0004: 'constraint',
     20000: 'constraint',
     21000: 'constraint',
+    // There is no text search configuration of the name that a value gives.
+    '42704 get_ts_config_oid': 'constraint',
     // A row-level security policy refuses, or a trigger in its place. If a GRANT is missing, another function fails.
     '42501 ExecWithCheckOptions': 'forbidden',
     '42501 exec_stmt_raise': 'forbidden',

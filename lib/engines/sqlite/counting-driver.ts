@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3'
 import {
   SqliteDriver, type CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDialectConfig
 } from 'kysely'
@@ -5,6 +6,7 @@ import type { Events } from '../../events/events.js'
 import type { SqliteConnection } from './connection.js'
 import type { GroupCommit } from './group-commit.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
+import { withValueCode } from './value-failure.js'
 
 /**
  * Kysely's driver for one connection. It counts those who hold the connection or wait for it. Writes queued in
@@ -32,7 +34,7 @@ export class CountingDriver extends SqliteDriver {
     this.#counted.holders += 1
     for (let locked = this.#commits.commit(); locked !== undefined; locked = this.#commits.commit()) await locked
     const connection = await super.acquireConnection()
-    return (this.#connection ??= new RetryingConnection(connection, this.#events))
+    return (this.#connection ??= new RetryingConnection(connection, this.#counted.database, this.#events))
   }
 
   override async releaseConnection (): Promise<void> {
@@ -47,10 +49,12 @@ export class CountingDriver extends SqliteDriver {
  */
 class RetryingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
+  readonly #database: Database
   readonly #events: Events
 
-  constructor (connection: DatabaseConnection, events: Events) {
+  constructor (connection: DatabaseConnection, database: Database, events: Events) {
     this.#connection = connection
+    this.#database = database
     this.#events = events
   }
 
@@ -58,7 +62,7 @@ class RetryingConnection implements DatabaseConnection {
     try {
       return await this.#connection.executeQuery<R>(query)
     } catch (failure) {
-      if (!isLocked(failure)) throw failure
+      if (!isLocked(failure)) throw withValueCode(this.#database, failure, query)
       const repeating = { maxRetryTime: lockTimeout, events: this.#events, query }
       return await retryWhileLocked(failure, () => this.#connection.executeQuery<R>(query), repeating)
     }

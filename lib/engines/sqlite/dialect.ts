@@ -7,6 +7,7 @@ import { sqliteDeadline } from './deadline.js'
 import { otherFormIndex } from './moments.js'
 import { sqlitePlans } from './plans.js'
 import { sqliteStorage } from './storage.js'
+import { valueFailureCode } from './value-failure.js'
 
 /**
  * Converts a pattern of LIKE to one of GLOB, SQLite's case-sensitive LIKE. Characters that are special in GLOB are
@@ -114,6 +115,7 @@ export const sqliteDialect: Dialect = {
     SQLITE_CONSTRAINT: 'constraint',
     // A key that must be an integer, and is none.
     SQLITE_MISMATCH: 'constraint',
+    [valueFailureCode]: 'constraint',
     SQLITE_TOOBIG: 'oversized',
     SQLITE_BUSY_SNAPSHOT: 'unexecuted',
     // Other connections altered the tables again and again.
@@ -140,10 +142,11 @@ export const sqliteDialect: Dialect = {
     SQLITE_NOTADB: 'unavailable',
     SQLITE_DEADLINE: 'unavailable'
   },
-  // The author of a trigger chooses its words, and newer versions of SQLite build them from values. All other failures
-  // hold only names.
-  discreet: (failure) =>
-    propertyOf(failure, 'code') === 'SQLITE_CONSTRAINT_TRIGGER' ? withoutValues(failure, false, ['code']) : failure,
+  // The author of a trigger chooses its words, and newer versions of SQLite build them from values. The words about a
+  // value may quote it. All other failures hold only names.
+  discreet: (failure) => ['SQLITE_CONSTRAINT_TRIGGER', valueFailureCode].includes(propertyOf(failure, 'code'))
+    ? withoutValues(failure, false, ['code'])
+    : failure,
   listDeadline: sqliteDeadline,
   requirements: [{
     query: sql`select foreign_keys as answer from pragma_foreign_keys`,

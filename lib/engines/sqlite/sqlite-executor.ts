@@ -7,6 +7,7 @@ import type { SqliteConnection } from './connection.js'
 import { sqliteDialect } from './dialect.js'
 import type { GroupCommit } from './group-commit.js'
 import { isLocked } from './lock.js'
+import { withValueCode } from './value-failure.js'
 
 /** Parts that the executors of one database share. */
 export interface SharedParts {
@@ -92,7 +93,8 @@ export class SqliteExecutor implements Executor {
   }
 
   /** Returns if a failed statement may be repeated; otherwise publishes the failure, and throws its error. */
-  #requireRepeatable (failure: unknown, query: Query, start: number): void {
+  #requireRepeatable (thrown: unknown, query: Query, start: number): void {
+    const failure = withValueCode(this.#connection.database, thrown, query)
     const error = toStatementError(sqliteDialect, failure, effectOf(query))
     if (error instanceof Repeatable) return
     this.#parts.events.fail(start, query, failure)
