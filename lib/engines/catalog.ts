@@ -173,6 +173,11 @@ export interface Catalog {
    */
   readonly tablesWithoutForeignKeys?: RawBuilder<{ readonly table: string, readonly why: string }>
   /**
+   * Query for the tables whose writes no rollback undoes, with the reason and the remedy. Absent if transactions hold
+   * for every table.
+   */
+  readonly tablesWithoutTransactions?: RawBuilder<{ readonly table: string, readonly why: string }>
+  /**
    * Query for the tables from which others inherit. Statements on such a table also find the rows of the others, which
    * may have the same keys. Absent if tables inherit nothing.
    */

@@ -22,28 +22,28 @@ export function conditionalAnswers ({ etag }: Pick<Resource, 'etag'>, operation:
   return {
     headers: isTagged ? tag : {},
     responses: etag && operation === 'read' ? { 304: unmodified } : {},
-    failures: etag && takesIfMatch(operation) ? ['PreconditionFailed'] : []
+    failures: etag && changesRecord(operation) ? ['PreconditionFailed'] : []
   }
 }
+
+/** Headers of requests, by their names. The document has one description for all operations that take a header. */
+const noneMatch = header('If-None-Match', 'Tags, or `*`: if one is current, a read is a 304, and a write is a 412')
+const match = header('If-Match', 'Tags of the states that may be changed, or `*`: if none is current, it is a 412')
 
 /** Returns the headers that the option `etag` of a resource adds to the requests of an operation. */
 export function parametersOf (
   { etag }: Pick<Resource, 'etag'>, operation: Operation
 ): { readonly headers?: JsonSchema } {
-  if (etag && operation === 'read') {
-    return parameter('If-None-Match', 'Tags that the client has, or `*`: if one is current, the answer is 304')
-  }
-  if (etag && takesIfMatch(operation)) {
-    return parameter('If-Match', 'Tags of the states that may be changed, or `*`: if none is current, it is a 412')
-  }
+  if (etag && operation === 'read') return { headers: { type: 'object', properties: noneMatch } }
+  if (etag && changesRecord(operation)) return { headers: { type: 'object', properties: { ...match, ...noneMatch } } }
   return {}
 }
 
 /** True if an operation writes to an existing record: an update or a delete. */
-function takesIfMatch (operation: Operation): boolean {
+function changesRecord (operation: Operation): boolean {
   return rowOf(operation).path === 'record' && writes.includes(operation)
 }
 
-function parameter (name: string, description: string): { readonly headers: JsonSchema } {
-  return { headers: { type: 'object', properties: { [name]: { type: 'string', description } } } }
+function header (name: string, description: string): Readonly<Record<string, JsonSchema>> {
+  return { [name]: { type: 'string', description } }
 }

@@ -26,6 +26,7 @@ import { requireUncomputed } from '../tables/computed.js'
 import { requireFillable } from '../tables/creatable.js'
 import { requireEnforceable } from '../tables/enforceable.js'
 import { fitEngine } from '../tables/fit-engine.js'
+import { requireTransactional } from '../tables/transactional.js'
 import { requireUniqueIndexes } from '../tables/unique-indexes.js'
 import { unshownColumns } from '../tables/unshown.js'
 import { logEvents } from './event-log.js'
@@ -102,7 +103,7 @@ async function warnOfAllUnshown (
 /**
  * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
  * or if `db` lacks a unique index that a model needs, has a column that no new record could fill or that it computes
- * itself, or has a foreign key that refuses writes.
+ * itself, has a foreign key that refuses writes, or keeps a table that clients write to without transactions.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
@@ -115,6 +116,7 @@ async function openEngines (
   await requireUniqueIndexes(db, tables, models)
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
   const writes = registrations.map(openWritesOf)
+  await requireTransactional(db, tables, writes)
   await requireUncomputed(db, tables, writes)
   await requireEnforceable(db, tables, writes)
   return { engine, reader }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LockedRecord } from '../database/locked-record.js'
 import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
-import { maxTagsLength, opaquePart, parseEntityTags } from '../request/entity-tags.js'
+import { maxTagsLength, opaquePart, parseEntityTags, type EntityTags } from '../request/entity-tags.js'
 import type { Resource } from '../resource/resource.js'
 import type { ModelRecord } from '../response/record.js'
 
@@ -35,36 +35,47 @@ export function answerRead (
 }
 
 function isUnmodified (header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false
-  const tags = parseEntityTags(header)
-  return tags === '*' || (tags !== undefined && tags.some((one) => opaquePart(one) === tag))
+  return header !== undefined && isAmong(parseEntityTags(header), tag)
+}
+
+/** True if tags have a tag, which may be weak there. */
+function isAmong (tags: EntityTags | undefined, tag: string): boolean {
+  return tags === '*' || tags?.some((one) => opaquePart(one) === tag) === true
 }
 
 /**
- * Checks the header `If-Match` of a write against the record as it was read before the handler. Weak tags match no
- * record.
+ * Checks the headers `If-Match` and `If-None-Match` of a write against the record as it was read before the handler.
+ * Weak tags match no record in the former, and do so in the latter.
  *
  * @returns a function that checks the record again when it is locked; undefined if the request accepts any state of the
  *   record
- * @throws REST_MODELS_PRECONDITION_FAILED (412) if the header has other tags only; REST_MODELS_INVALID_PRECONDITION
- *   (400) if the header is malformed, or if the resource has no tags, so that nobody relies on a protection that is not
- *   there
+ * @throws REST_MODELS_PRECONDITION_FAILED (412) if `If-Match` has other tags only, or `If-None-Match` has the tag;
+ *   REST_MODELS_INVALID_PRECONDITION (400) if one of them is malformed, or if the resource has no tags, so that nobody
+ *   relies on a protection that is not there
  */
 export function requireMatch (
   { headers }: FastifyRequest, { tagOf, toWritten }: Pick<Resource, 'tagOf' | 'toWritten'>, stored: Row
 ): LockedRecord['requireUnchanged'] {
-  const { 'if-match': header } = headers
-  if (header === undefined) return undefined
-  if (tagOf === undefined) throw new errors.InvalidPrecondition('is not supported by this resource')
-  const tags = parseEntityTags(header)
-  if (tags === undefined) {
-    throw new errors.InvalidPrecondition(
-      `must be * or a list of entity tags such as "xyz", of at most ${maxTagsLength} characters`)
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers
+  if (match === undefined && noneMatch === undefined) return undefined
+  if (tagOf === undefined) {
+    const name = match === undefined ? 'If-None-Match' : 'If-Match'
+    throw new errors.InvalidPrecondition(`'${name}' is not supported by this resource`)
   }
-  if (tags === '*') return undefined
+  const expected = match === undefined ? '*' : requireTags('If-Match', match)
+  const refused = noneMatch === undefined ? [] : requireTags('If-None-Match', noneMatch)
+  if (expected === '*' && noneMatch === undefined) return undefined
   const tag = tagOf(toWritten(stored))
-  if (!tags.includes(tag)) throw new errors.PreconditionFailed()
+  const isExpected = expected === '*' || expected.includes(tag)
+  if (!isExpected || isAmong(refused, tag)) throw new errors.PreconditionFailed()
   return (row) => {
     if (tagOf(toWritten(row)) !== tag) throw new errors.PreconditionFailed()
   }
+}
+
+function requireTags (name: string, header: string): EntityTags {
+  const tags = parseEntityTags(header)
+  if (tags !== undefined) return tags
+  throw new errors.InvalidPrecondition(
+    `'${name}' must be * or a list of entity tags such as "xyz", of at most ${maxTagsLength} characters`)
 }

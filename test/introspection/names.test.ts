@@ -187,14 +187,18 @@ test('D-208: three notes of the same words are one line', (t) => {
   ])
   t.strictSame(describeNotes([
     { table: 'x', why: 'has no primary key' }, ...many, { table: 'y', why: 'has no primary key' }, ...columns,
-    { table: 'a', column: 'b', why: 'is\nodd' }
+    { table: 'a', column: 'b', why: 'is\nodd' },
+    ...['d', 'e', 'f'].map((table) => ({ table, why: 'takes no writes: x' })),
+    { table: 'g', why: 'takes no create: y' }
   ]), [
     "Table 'x' is left out: it has no primary key",
     "Table 'y' is left out: it has no primary key",
     "Tables 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' and 2 more are left out: each is a partition",
     "Columns 'a.photo', 'b.photo', 'c.photo' are left out: each is bytea",
     "Columns 'a.at', 'b.at', 'c.at': each holds only dates",
-    "Column 'b' of table 'a' is odd"
+    "Column 'b' of table 'a' is odd",
+    "Tables 'd', 'e', 'f': each takes no writes: x",
+    "Table 'g' takes no create: y"
   ])
   t.end()
 })

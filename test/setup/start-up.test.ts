@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { DummyDriver, Kysely, MssqlAdapter, MssqlIntrospector, MssqlQueryCompiler, sql } from 'kysely'
 import tap, { test, type Test } from 'tap'
@@ -7,6 +9,7 @@ import restModels, {
   type Field, type Model, type ResourceOptions, type ResourceRegistry, type RestModelsOptions
 } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
+import { openSqlite } from '../../lib/sqlite.js'
 import { checkAnswers } from '../support/answers.js'
 import { engine, openDatabase } from '../support/database.js'
 import { buildApp, Message, Note, Relationship, siteModels, User } from '../support/site.js'
@@ -435,6 +438,33 @@ test("setup() needs the table of a policy's users, though no resource shows them
 
 // The other engines enforce foreign keys unless an administrator forbids it.
 if (engine === 'sqlite') {
+  test('D-277: setup() refuses a file of SQLite in UTF-16, also to read, and says how to convert it', async (t) => {
+    const folder = t.testdir()
+    const start = async (options: Pick<RestModelsOptions, 'db' | 'readDb'>) =>
+      await buildApp(t, { models: [], options, register: onlyNote })
+    const fileIn = async (encoding: string) => {
+      const path = join(folder, `${encoding}.db`)
+      const made = new Database(path)
+      made.exec(`pragma encoding = '${encoding}'`)
+      made.exec('create table other (id integer primary key)')
+      made.close()
+      const handles = [openSqlite<Tables>(path), openSqlite<Tables>(path, { readonly: true })] as const
+      t.teardown(async () => { await Promise.all(handles.map(async (handle) => { await handle.destroy() })) })
+      await createTables(handles[0], [Note])
+      return handles
+    }
+    const [db, readDb] = await fileIn('UTF-8')
+    await t.resolves(start({ db, readDb }))
+    for (const encoding of ['UTF-16le', 'UTF-16be']) {
+      const [other, otherReader] = await fileIn(encoding)
+      for (const options of [{ db: other }, { db, readDb: otherReader }]) {
+        await t.rejects(start(options), {
+          code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /UTF-16.*'sqlite3 old.db .dump \| sqlite3 new.db'/
+        })
+      }
+    }
+  })
+
   test('setup() refuses a connection of SQLite that does not enforce foreign keys', async (t) => {
     const db = await legacy(t, 'pragma foreign_keys = off')
     await createTables(db, siteModels)

@@ -122,6 +122,12 @@ export const mariadbCatalog: Catalog = {
       else concat('is kept by the storage engine ', engine, ': convert it to InnoDB') end as why
     from information_schema.tables
     where table_schema = database() and (engine <> 'InnoDB' or create_options like '%partitioned%')`,
+  // A view has no engine of its own, so one of such a table is not found.
+  tablesWithoutTransactions: sql`
+    select t.table_name as \`table\`, concat('is kept by the storage engine ', t.engine,
+      ', which has no transactions: run ''alter table … engine = InnoDB''') as why
+    from information_schema.tables t join information_schema.engines e on e.engine = t.engine
+    where t.table_schema = database() and coalesce(e.transactions, 'NO') <> 'YES'`,
   // An enum that is not null has its first value as a default.
   implicitDefaults: ['enum'],
   types: {

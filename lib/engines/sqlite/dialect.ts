@@ -152,5 +152,10 @@ export const sqliteDialect: Dialect = {
     query: sql`select foreign_keys as answer from pragma_foreign_keys`,
     remedy: 'SQLite does not enforce foreign keys on this connection: ' +
       "run 'pragma foreign_keys = on' when it is opened, or use openSqlite"
+  }, {
+    // In UTF-16, SQLite orders and compares texts by other bytes than the statements and cursors here assume.
+    query: sql`select encoding = 'UTF-8' as answer from pragma_encoding`,
+    remedy: 'SQLite keeps the texts of this file in UTF-16, in which it orders and compares them in another way. ' +
+      "Nothing changes the encoding of a file: copy it into a new one, by 'sqlite3 old.db .dump | sqlite3 new.db'"
   }]
 }

@@ -5,6 +5,7 @@ import type { Policy } from '../../policy/policy.js'
 import { findUnfillable } from '../../tables/creatable.js'
 import { findRefused } from '../../tables/enforceable.js'
 import { readTables } from '../../tables/read-tables.js'
+import { findUntransactional } from '../../tables/transactional.js'
 import type { Note } from '../introspect/model-plan.js'
 
 /** A model, and the operations that its table refuses whatever a client sends. */
@@ -19,13 +20,18 @@ export async function findClosedWrites (
 ): Promise<{ readonly served: readonly ClosedWrites[], readonly notes: readonly Note[] }> {
   const tables = await readTables(db)
   const unfillable = await findUnfillable(db, tables, models)
-  const refused = await findRefused(db, tables, models.map((model) => ({ model, operations: writes, kept: [] })))
+  const open = models.map((model) => ({ model, operations: writes, kept: [] }))
+  const refused = await findRefused(db, tables, open)
+  const untransactional = await findUntransactional(db, tables, open)
   const served = models.map((model) => ({
     model,
-    closed: [...unfillable.has(model) ? ['create'] as const : [], ...refused.filter((row) => row.model === model)
-      .map(({ operation }) => operation)]
+    closed: [...unfillable.has(model) ? ['create'] as const : [], ...untransactional.has(model) ? writes : [],
+      ...refused.filter((row) => row.model === model).map(({ operation }) => operation)]
   }))
-  const notes = refused.map(({ model: { table }, operation, why }) => ({ table, why: `takes no ${operation}: ${why}` }))
+  const notes = [
+    ...[...untransactional].map(([{ table }, why]) => ({ table, why: `takes no writes: it ${why}` })),
+    ...refused.map(({ model: { table }, operation, why }) => ({ table, why: `takes no ${operation}: ${why}` }))
+  ]
   return { served, notes: [...[...unfillable].flatMap(unfillableNotes), ...notes] }
 }
 

@@ -6,11 +6,13 @@ const minGroup = 3
 const maxNames = 10
 /** Beginning of a note about a column that is left out. */
 const leftOut = 'left out: it '
+/** Beginning of a note about a table that is served, but without some or all writes. */
+const closed = 'takes no '
 
-/** Returns a note as one line of text. A note without a column is about a table that is left out. */
+/** Returns a note as one line of text. A note without a column is about a table that is left out, or closed. */
 export function describeNote ({ table, column, why }: Note): string {
   const text = column === undefined
-    ? `Table '${table}' is left out: it ${why}`
+    ? `Table '${table}' ${why.startsWith(closed) ? why : `is left out: it ${why}`}`
     : `Column '${column}' of table '${table}' ${why.startsWith(leftOut) ? `is ${why}` : why}`
   return printable(text)
 }
@@ -31,7 +33,9 @@ function describeGroup (notes: readonly Note[]): string {
   const names = notes.slice(0, maxNames).map(({ table, column }) => column === undefined ? table : `${table}.${column}`)
   const others = notes.length - names.length
   const list = `${names.map((name) => `'${name}'`).join(', ')}${others > 0 ? ` and ${others} more` : ''}`
-  if (column === undefined) return printable(`Tables ${list} are left out: each ${why}`)
+  if (column === undefined) {
+    return printable(`Tables ${list}${why.startsWith(closed) ? '' : ' are left out'}: each ${why}`)
+  }
   return printable(why.startsWith(leftOut)
     ? `Columns ${list} are left out: each ${why.slice(leftOut.length)}`
     : `Columns ${list}: each ${why}`)

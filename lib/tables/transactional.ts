@@ -1,0 +1,34 @@
+import { readHandle, type AnyKysely } from '../database/engine.js'
+import { errors } from '../errors.js'
+import type { Model } from '../model/model.js'
+import type { OpenWrites } from './enforceable.js'
+import type { DatabaseTables } from './read-tables.js'
+
+/**
+ * Finds the models whose table has no transactions although clients may write to it, each with the reason and the
+ * remedy in words that follow the name of the table. A write that is refused in its transaction would stay there.
+ */
+export async function findUntransactional (
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
+): Promise<ReadonlyMap<Model, string>> {
+  const { db, dialect: { catalog } } = readHandle(handle)
+  const { rows } = await catalog.tablesWithoutTransactions?.execute(db) ?? { rows: [] }
+  return new Map(rows.flatMap((row) => writes
+    .filter(({ model, operations }) => operations.length > 0 && tables.nameOf(model) === tables.nameOf(row))
+    .map(({ model }) => [model, row.why] as const)))
+}
+
+/**
+ * Checks that the tables that clients may write to have transactions, as {@link findUntransactional} tells.
+ *
+ * @throws REST_MODELS_TABLE_MISMATCH naming the tables and the remedy
+ */
+export async function requireTransactional (
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
+): Promise<void> {
+  const found = await findUntransactional(handle, tables, writes)
+  if (found.size === 0) return
+  const lines = [...found].map(([{ table }, why]) => `- table '${table}' ${why}`)
+  throw new errors.TableMismatch('The database would keep writes that the API refuses, and If-Match would protect ' +
+    `nothing:\n${[...new Set(lines)].join('\n')}\nConvert each table, or close the writes to it in the policy`)
+}
