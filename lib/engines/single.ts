@@ -1,4 +1,5 @@
 import type { Json } from '../values/values.js'
+import { neighbour } from './decimals.js'
 import type { Stored } from './storage.js'
 import { asFinite } from './storage.js'
 
@@ -17,14 +18,6 @@ function shortest (single: number): number {
   return Number(single.toPrecision(maxDigits))
 }
 
-/** Returns the next double after `value` in the direction of `towards`. `value` must be finite and not 0. */
-function next (value: number, towards: number): number {
-  const bits = new DataView(new ArrayBuffer(8))
-  bits.setFloat64(0, value)
-  bits.setBigInt64(0, bits.getBigInt64(0) + ((towards > value) === (value > 0) ? 1n : -1n))
-  return bits.getFloat64(0)
-}
-
 /**
  * Returns a double `d` to compare with stored numbers of 32 bits. A stored number is less than, equal to or greater
  * than `d` if the number that records show for it is less than, equal to or greater than `value`. So the engine may
@@ -35,7 +28,7 @@ function toSingle (value: number): number {
   const single = Math.fround(value)
   if (!Number.isFinite(single) || single === 0) return value
   const shown = shortest(single)
-  return shown === value ? single : next(single, value > shown ? Infinity : -Infinity)
+  return shown === value ? single : neighbour(single, value > shown ? 1 : -1)
 }
 
 /**
