@@ -1,4 +1,5 @@
 import type { Json } from '../values/values.js'
+import { neighbour } from './decimals.js'
 import type { Stored } from './storage.js'
 import { asFinite } from './storage.js'
 
@@ -17,14 +18,6 @@ function shortest (single: number): number {
   return Number(single.toPrecision(maxDigits))
 }
 
-/** Returns the next double after `value` in the direction of `towards`. `value` must be finite and not 0. */
-function next (value: number, towards: number): number {
-  const bits = new DataView(new ArrayBuffer(8))
-  bits.setFloat64(0, value)
-  bits.setBigInt64(0, bits.getBigInt64(0) + ((towards > value) === (value > 0) ? 1n : -1n))
-  return bits.getFloat64(0)
-}
-
 /**
  * Returns the number to compare stored numbers of 32 bits with: it sorts among them as `value` sorts among the numbers
  * that records show. So the engine may compare the column itself, and an index serves. A column to which it is written
@@ -34,7 +27,7 @@ function toSingle (value: number): number {
   const single = Math.fround(value)
   if (!Number.isFinite(single) || single === 0) return value
   const shown = shortest(single)
-  return shown === value ? single : next(single, value > shown ? Infinity : -Infinity)
+  return shown === value ? single : neighbour(single, value > shown ? 1 : -1)
 }
 
 /**

@@ -114,8 +114,8 @@ export interface Storage {
   /** Returns the condition of a filter. Present if the operator's own SQL does not compare what records show. */
   readonly shown?: ShownCondition
   /**
-   * Returns the least and the greatest stored value that records show as a value. If present, `shown` gets these two
-   * for each value.
+   * Returns two values to compare with what is stored, for each value that records show. If present, `shown` gets
+   * these two for each value: the least one that is shown so, and the least one that is shown as the next greater one.
    */
   readonly bounds?: (value: Json, options: FieldOptions) => readonly [Stored, Stored]
   /** True if records show a text also for a value of another type, so that writing the text would change the value. */
@@ -125,10 +125,10 @@ export interface Storage {
   /** Converts values for cursors. If absent, a cursor holds the same text for a value as a filter does. */
   readonly exact?: Exact
   /**
-   * Returns the storage that an existing column needs because of its type, collation or index; undefined if this
-   * storage fits.
+   * Returns the storage that an existing column needs for a field with these options because of its type, collation or
+   * index; undefined if this storage fits.
    */
-  readonly ofType?: (column: WrittenColumn) => Storage | undefined
+  readonly ofType?: (column: WrittenColumn, options: FieldOptions) => Storage | undefined
   /**
    * Returns the SQL of a value that the column is compared with. Present if the engine would otherwise convert the
    * value to the column's type, which may be narrower.

@@ -45,7 +45,7 @@ export function storagesOf (
   for (const model of models) {
     for (const column of model.columns) {
       const found = tables.of(model)?.get(dialect.foldName(column.name))
-      const storage = found && storageOf(column, dialect).ofType?.(found.written)
+      const storage = found && storageOf(column, dialect).ofType?.(found.written, column.options)
       if (storage !== undefined) storages.set(column, storage)
     }
   }

@@ -108,7 +108,7 @@ test('D-204: numbers of 32 bits are shown with few digits, and compared as they 
 test('columns of servers are stored as their types say', (t) => {
   const { postgres, mariadb } = dialects
   const storageOf = (dialect: Dialect, name: StorageName, written: string, type = '') =>
-    dialect.storage[name].ofType?.({ table: 'x', name: 'y', written, type, named: 'mood' })
+    dialect.storage[name].ofType?.({ table: 'x', name: 'y', written, type, named: 'mood' }, { scale: 2 })
   const ref = sql`${sql.ref('y')}`
   const compile = (statement: RawBuilder<unknown> | Expression<unknown> | undefined) =>
     sql`${statement}`.compile(openSqlite(':memory:')).sql.replaceAll('"', '')
@@ -146,6 +146,7 @@ test('columns of servers are stored as their types say', (t) => {
   const { exact } = storageOf(mariadb, 'datetime', 'datetime(6)') ?? {}
   t.same(['2024-02-29 12:00:00.5', 'soon'].map((moment) => exact?.read(moment)), ['2024-02-29 12:00:00.5', undefined])
   t.equal(compile(storageOf(mariadb, 'number', 'float')?.select?.(ref)), 'cast(y as double)')
+  t.equal(compile(storageOf(mariadb, 'decimal', 'double(9,4)')?.select?.(ref)), 'cast(cast(y as double) as char(80))')
   t.equal(storageOf(mariadb, 'number', 'decimal(9,2)'), undefined)
   t.equal(storageOf(mariadb, 'number', 'double'), undefined)
   t.equal(compile(storageOf(mariadb, 'boolean', 'bit(1)')?.select?.(ref)), 'y + 0')

@@ -1,9 +1,11 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
-import { maxUniqueLength } from '../../values/field-options.js'
+import { maxUniqueLength, type FieldOptions } from '../../values/field-options.js'
+import { inDecimals, inDoubles } from '../decimals.js'
 import { cutFraction, exactMoment, inWholeSeconds } from '../moments.js'
 import { asSingle } from '../single.js'
 import {
-  asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Storage, type StorageTable, type WrittenColumn
+  asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named,
+  type Parameter, type Storage, type StorageTable, type WrittenColumn
 } from '../storage.js'
 import { alteredBy } from './texts.js'
 
@@ -19,6 +21,10 @@ const exact = `character set utf8mb4 collate ${exactCollation}`
  * for -0.1 as decimal(1,1), and a temporary table cuts texts to that length.
  */
 const asText = (column: Expression<unknown>) => sql`cast(${column} as char(80))`
+
+const asDouble = (value: Parameter | Expression<unknown>) => sql`cast(${value} as double)`
+/** Selects all digits of a floating-point number. The text of a column `double(12,4)` itself would have four. */
+const inFull = (column: Expression<unknown>) => asText(asDouble(column))
 
 const text = {
   // Only unique columns are varchar, because all columns that are kept within the rows share 65,535 bytes.
@@ -127,7 +133,18 @@ const bits: Storage = { ...booleans, select: (column) => sql`${column} + 0` }
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (!written.startsWith('float')) return undefined
   const { isWhole, ...others } = mariadbStorage.number
-  return { ...others, select: (column) => sql`cast(${column} as double)`, ...asSingle }
+  return { ...others, select: asDouble, ...asSingle }
+}
+
+/** Returns the storage of decimals in a column that may hold more digits than records show; otherwise undefined. */
+function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage | undefined {
+  const { decimal } = mariadbStorage
+  if (written.startsWith('double')) return { ...decimal, select: inFull, ...inDoubles(asDouble) }
+  if (!written.startsWith('decimal')) return undefined
+  // MariaDB compares a decimal with a text by floating-point numbers, which have too few digits.
+  const further = inDecimals(written, options, (value, digits) =>
+    sql`cast(${value} as decimal(65, ${sql.lit(digits)}))`)
+  return further && { ...decimal, ...further }
 }
 
 /**
@@ -152,7 +169,7 @@ export const mariadbStorage = {
   number: {
     type: () => 'double',
     holds: named('double', 'float', 'decimal', ...integers),
-    isWhole: (column) => sql`${asText(column)} = ${asText(sql`cast(${column} as double)`)}`,
+    isWhole: (column) => sql`${asText(column)} = ${inFull(column)}`,
     ofType: numbersOf,
     ...asNumber
   },
@@ -160,6 +177,7 @@ export const mariadbStorage = {
     type: decimalType('decimal'),
     holds: named('decimal', 'double', ...integers),
     select: asText,
+    ofType: decimalsOf,
     decode: decodeDecimal
   },
   boolean: { ...booleans, ofType: ({ written }) => written.startsWith('bit') ? bits : undefined },

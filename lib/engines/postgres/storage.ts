@@ -1,5 +1,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
+import type { FieldOptions } from '../../values/field-options.js'
 import { anyOf } from '../any-of.js'
+import { inDecimals, inDoubles } from '../decimals.js'
 import {
   asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, exactNumber, named,
   type Parameter, type ShownCondition, type Storage, type StorageTable, type Stored, type WrittenColumn
@@ -75,6 +77,14 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   }
 }
 
+/** Returns the storage of decimals in a column that may hold more digits than records show; otherwise undefined. */
+function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage | undefined {
+  const { decimal } = postgresStorage
+  if (written === 'double precision') return { ...decimal, ...inDoubles(double) }
+  const asNumeric = written.startsWith('numeric') ? inDecimals(written, options, decimal.compared) : undefined
+  return asNumeric && { ...decimal, ...asNumeric }
+}
+
 /**
  * Returns the storage of floating-point numbers of 32 bits. They are selected as doubles, because only their binary
  * value tells which number they are.
@@ -113,6 +123,7 @@ export const postgresStorage = {
     holds: named('numeric', 'float8', ...integers),
     select: asText,
     compared: (value) => sql`cast(${value} as numeric)`,
+    ofType: decimalsOf,
     isShown: isFinite,
     decode: decodeDecimal
   },

@@ -1,11 +1,11 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
-import { datetime } from '../../values/values.js'
+import { datetime, finiteNumber } from '../../values/values.js'
 import { isYes } from '../catalog.js'
+import { asShownDecimal, decimalBounds, exactDouble } from '../decimals.js'
 import {
   asBit, asFinite, asInteger, asIs, asJson, decimalType, decodeDecimal, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
-import { asShownDecimal, decimalBounds, exactDecimal, exactRead } from './decimals.js'
 import { asShown, isOtherForm, otherFormIndex } from './moments.js'
 
 /** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
@@ -98,6 +98,22 @@ const dates = {
   type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, decode: String
 } as const satisfies Storage
 
+/**
+ * True if a value was read as the number that is stored. A column that is not `real` may also hold texts, bytes, and
+ * integers of 64 bits, of which the driver rounds those from 2^53 on. Beyond 2^63 every stored number is a double.
+ */
+function isRead (stored: Stored): stored is number {
+  const isDouble = typeof stored === 'number' && !(Number.isInteger(stored) && Math.abs(stored) <= 2 ** 63)
+  return isDouble || Number.isSafeInteger(stored)
+}
+
+/** Keeps numbers in cursors. No cursor holds a value that is not read as it is stored. */
+const exactRead: Exact = { write: (stored) => isRead(stored) ? String(stored) : '', read: finiteNumber }
+
+const exactDecimal: Exact = {
+  ...exactDouble, write: (stored, options) => isRead(stored) ? exactDouble.write(stored, options) : ''
+}
+
 const numbers = {
   type: () => 'real', holds: held('real', 'numeric', 'integer'), isShown: isFinite, ...asFinite
 } as const satisfies Storage
@@ -122,7 +138,7 @@ export const sqliteStorage = {
     holds: held('numeric', 'real', 'integer'),
     isShown: isFinite,
     bounds: decimalBounds,
-    shown: asShownDecimal,
+    shown: asShownDecimal((value) => sql`${value}`),
     exact: exactDecimal,
     encode: Number,
     decode: decodeDecimal

@@ -1,0 +1,238 @@
+import fc from 'fast-check'
+import assert from 'node:assert/strict'
+import Fastify from 'fastify'
+import { CompiledQuery, sql, type Kysely } from 'kysely'
+import { test, type Test } from 'tap'
+import { dialects } from '../../lib/database/dialects.js'
+import type { Tables } from '../../lib/engines/executor.js'
+import { leastDecimal } from '../../lib/engines/decimals.js'
+import restModels, { createTables, decimal, defineModel, foreignKey, openAuth } from '../../lib/index.js'
+import { openSqlite } from '../../lib/sqlite.js'
+import { holds, seed } from '../properties/holds.js'
+import { engine, openDatabase, recordStatements } from '../support/database.js'
+
+/** Types of columns that hold more digits than a field with two digits after the point. */
+const types = {
+  sqlite: ['real', 'decimal(12, 4)'],
+  postgres: ['numeric', 'numeric(12, 4)', 'numeric(60, 40)', 'double precision'],
+  mariadb: ['decimal(12, 4)', 'decimal(65, 38)', 'double', 'double(12, 4)']
+}[engine]
+
+/** Types whose numbers are not rounded to four digits when they are stored. */
+const longTypes = types.filter((type) => !type.includes('12'))
+
+interface Shown {
+  readonly id: number
+  readonly price: string | null
+}
+
+async function linesApp (t: Test, type: string, { stored, scale = 2, scope = {} }: {
+  readonly stored: readonly string[], readonly scale?: number, readonly scope?: { readonly price__in?: string[] }
+}) {
+  const Line = defineModel('Line', { price: decimal({ scale, nullable: true }) })
+  const Part = defineModel('Part', { line: foreignKey(() => Line) })
+  const db = await openDatabase(t)
+  await createTables(db, [Line, Part])
+  await sql`alter table line drop column price`.execute(db)
+  await sql`alter table line add column price ${sql.raw(type)}`.execute(db)
+  await sql`create index line_price on line (price)`.execute(db)
+  for (const price of stored) {
+    const { id } = await db.insertInto('line').values({ price }).returning('id').executeTakeFirstOrThrow()
+    await db.insertInto('part').values({ line_id: id }).execute()
+  }
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  const asked = await recordStatements(t, db)
+  await app.register(restModels, { db })
+  app.restModels.register(Line, { auth: openAuth(), scope: () => scope })
+  app.restModels.register(Part, { auth: openAuth() })
+  await app.restModels.setup()
+  const page = async (url: string) => (await app.inject(url)).json()
+  const list = async (query: string): Promise<readonly Shown[]> => (await page(`/api/line/?limit=100&${query}`)).objects
+  return { app, db, asked, page, list }
+}
+
+const operators: Readonly<Record<string, (shown: number, given: number) => boolean>> = {
+  '': (shown, given) => shown === given,
+  __in: (shown, given) => shown === given,
+  __ne: (shown, given) => shown !== given,
+  __lt: (shown, given) => shown < given,
+  __lte: (shown, given) => shown <= given,
+  __gt: (shown, given) => shown > given,
+  __gte: (shown, given) => shown >= given
+}
+
+/** Compares the answers to filters by each number with those that JavaScript finds in what records show. */
+async function compareAll (t: Test, list: (query: string) => Promise<readonly Shown[]>, given: readonly string[]) {
+  const all = await list('')
+  for (const price of given) {
+    for (const [operator, isMet] of Object.entries(operators)) {
+      const expected = all.filter((line) => line.price !== null && isMet(Number(line.price), Number(price)))
+      t.same(await list(`price${operator}=${price}`), expected, `${operator} ${price}`)
+    }
+  }
+}
+
+const fixed = [
+  '1.234', '1.23', '2', '1.2345', '1.235', '1.225', '1.2249', '1.005', '-1.005', '0.005', '-0.005', '-0.001', '0',
+  '-1.234', '-1.235', '-1.225', '99999999.995', '99999999.9949', '-99999999.9951', '3.3000000000000003'
+]
+
+for (const type of types) {
+  test(`D-279: decimals with further digits in a column of type ${type} are compared as they are shown`, async (t) => {
+    const { list, db, asked } = await linesApp(t, type, { stored: fixed })
+    const all = await list('')
+    t.same(all.slice(0, 3).map(({ price }) => price), ['1.23', '1.23', '2.00'])
+    await compareAll(t, list, ['1.23', '1.24', '0.00', '-1.23', '2.00', ...all.map(({ price }) => String(price))])
+    t.same((await list('price__in=1.23,2.00,5.00')).slice(0, 3), all.slice(0, 3))
+    asked.length = 0
+    await list('price=77.00&ordering=price')
+    const [statement] = asked
+    if (statement === undefined) throw new Error('A list asks the database')
+    await requireSeek(t, db, statement)
+  })
+
+  test(`D-279: scopes, joins and includes take decimals of type ${type} as they are shown`, async (t) => {
+    // What is halfway between two decimals is shown as the column rounds it.
+    const stored = fixed.filter((number) => !number.endsWith('5'))
+    const { list, page } = await linesApp(t, type, { stored, scope: { price__in: ['1.23', '0.00'] } })
+    const ids = (await list('')).map(({ id }) => id)
+    t.same(ids, stored.flatMap((number, index) =>
+      ['1.23', '0.00', '-0.00'].includes(Number(number).toFixed(2)) ? [index + 1] : []))
+    const { objects } = await page('/api/part/?line__price=1.23&include=line')
+    t.ok(objects.length > 1)
+    for (const { line } of objects) t.equal(line.price, '1.23')
+  })
+
+  test(`D-279: cursors pass every decimal of type ${type}, also where several are shown alike`, async (t) => {
+    const stored = ['1.235', '1.2351', '1.235', '1.2349', '1.235', '0', '-7.1234']
+    const { list, page } = await linesApp(t, type, { stored })
+    for (const ordering of ['price', '-price']) {
+      const seen: number[] = []
+      for (let next = `/api/line/?ordering=${ordering}&limit=1&after=`; next !== '' && seen.length < 9;) {
+        const { meta, objects } = await page(next)
+        seen.push(...objects.map(({ id }: Shown) => id))
+        next = meta.next
+        t.ok(next === '' || next.includes('after='), next)
+      }
+      t.same(seen, (await list(`ordering=${ordering}`)).map(({ id }) => id), ordering)
+    }
+  })
+
+  test(`D-279: a decimal of type ${type} that is sent back as it was read keeps its digits`, async (t) => {
+    const { app, db, page } = await linesApp(t, type, { stored: ['1.2345'] })
+    const payload = await page('/api/line/1/')
+    const { statusCode } = await app.inject({ method: 'PUT', url: '/api/line/1/', payload })
+    t.equal(statusCode, 200)
+    const { rows } = await sql<{ price: unknown }>`select price from line`.execute(db)
+    t.match(String(rows[0]?.price), /^1\.23450*$/)
+  })
+}
+
+/** Requires that the engine searches the index for a statement. */
+async function requireSeek (t: Test, db: Kysely<Tables>, { sql: text, parameters }: CompiledQuery): Promise<void> {
+  const explain = engine === 'sqlite' ? 'explain query plan' : 'explain'
+  const plan = await db.connection().execute(async (connection) => {
+    // The table is too small for an index otherwise.
+    if (engine === 'postgres') await sql`set enable_seqscan = off`.execute(connection)
+    return await connection.executeQuery(CompiledQuery.raw(`${explain} ${text}`, [...parameters]))
+  })
+  t.match(JSON.stringify(plan.rows), {
+    sqlite: /SEARCH \w+ USING (?:COVERING )?INDEX line_price \(price/,
+    postgres: /Index Cond: .*price >= .* AND .*price < /,
+    mariadb: /"type":"range",.*"key":"line_price"/
+  }[engine])
+}
+
+if (engine === 'postgres') {
+  for (const type of ['numeric', 'double precision']) {
+    test(`D-279: a filter on ${type} leaves NaN and Infinity where PostgreSQL orders them`, async (t) => {
+      const { list } = await linesApp(t, type, { stored: ['NaN', 'Infinity', '-Infinity', '1.234'] })
+      const found = async (query: string) => (await list(query)).map(({ id }) => id)
+      t.same((await list('')).map(({ price }) => price), [null, null, null, '1.23'])
+      t.same(await found('price__gt=1.00'), [1, 2, 4])
+      t.same(await found('price__lte=1.23'), [3, 4])
+      t.same(await found('price__ne=1.23'), [1, 2, 3])
+      t.same(await found('price=1.23'), [4])
+    })
+  }
+}
+
+/** Numbers at and near the edges between what is shown in different ways, and others, as texts. */
+function numbersOf (scale: number): fc.Arbitrary<string> {
+  const edge = fc.tuple(fc.integer({ min: -50_000, max: 50_000 }), fc.constantFrom(0, 38, 30, 20, 18, 17, 16, 12))
+    .chain(([units, digits]) => fc.constantFrom(-1n, 0n, 1n).map((step) => {
+      const number = BigInt(2 * units + 1) * 5n * 10n ** BigInt(37 - scale) + step * 10n ** BigInt(38 - digits)
+      const text = String(number < 0n ? -number : number).padStart(39, '0')
+      return `${number < 0n ? '-' : ''}${text.slice(0, -38)}.${text.slice(-38)}`
+    }))
+  return fc.oneof(
+    edge,
+    edge,
+    fc.double({ min: -1000, max: 1000, noNaN: true }).map((number) => number.toFixed(20)),
+    fc.integer({ min: -2000, max: 2000 }).map((number) => (number / 10 ** scale).toFixed(scale))
+  )
+}
+
+for (const type of longTypes) {
+  test(`D-279: decimals at random in a column of type ${type} are compared as they are shown`, async (t) => {
+    for (const scale of engine === 'sqlite' ? [0, 1, 2, 4, 8] : [0, 2, 8]) {
+      const { list } = await linesApp(t, type, { stored: fc.sample(numbersOf(scale), { numRuns: 40, seed }), scale })
+      const given = (await list('')).slice(0, 6).map(({ price }) => String(price))
+      await compareAll(t, list, given)
+    }
+  })
+}
+
+test('D-279: the least decimal is that of which a floating-point number is the nearest', async (t) => {
+  const edge = fc.tuple(fc.integer({ min: -1_000_000, max: 1_000_000 }), fc.integer({ min: 0, max: 14 }))
+    .map(([units, scale]) => (units + 0.5) / 10 ** scale)
+  await holds(t, 1000, fc.asyncProperty(edge, fc.integer({ min: 0, max: 101 }), async (least, digits) => {
+    const text = leastDecimal(least, digits)
+    const [units = ''] = text.split('e')
+    assert.ok(Number(text) >= least, `${least} ${digits}`)
+    assert.ok(Number(`${BigInt(units) - 1n}e-${digits}`) < least, `${least} ${digits}`)
+  }))
+  // Halfway between two numbers, the even one is the nearest.
+  t.equal(leastDecimal(0.5, 2), '50e-2')
+  t.equal(Number(leastDecimal(0.5, 101)), 0.5)
+  t.equal(leastDecimal(9007199254740994, 1), '90071992547409931e-1')
+  t.equal(leastDecimal(9007199254740996, 1), '90071992547409950e-1')
+})
+
+test('D-279: only columns with more digits than their field need another storage', async (t) => {
+  const storageOf = (name: keyof typeof dialects, written: string, scale?: number) =>
+    dialects[name].storage.decimal.ofType?.({ table: 'x', name: 'y', written }, scale === undefined ? {} : { scale })
+  for (const written of ['numeric(15,2)', 'numeric(3,-2)', 'numeric(12,0)', 'integer', 'bigint']) {
+    t.equal(storageOf('postgres', written), undefined, written)
+  }
+  for (const written of ['decimal(15,2)', 'decimal(9,0) unsigned', 'int(11)', 'bigint(20) unsigned']) {
+    t.equal(storageOf('mariadb', written), undefined, written)
+  }
+  t.equal(storageOf('postgres', 'numeric(12,4)', 4), undefined)
+  t.same(storageOf('postgres', 'numeric(12,4)', 3)?.bounds?.('-0.001', { scale: 3 }), ['-14e-4', '-4e-4'])
+  t.same(storageOf('mariadb', 'decimal(12,4)')?.bounds?.('1.23', {}), ['12250e-4', '12350e-4'])
+  t.same(storageOf('mariadb', 'double')?.bounds?.('1.23', {}), [1.225, 1.235])
+  const compile = (name: keyof typeof dialects, written: string) => {
+    const { shown } = storageOf(name, written) ?? {}
+    const { sql: text } = sql`${shown?.(sql`y`, 'eq', [1, 2])}`.compile(openSqlite(':memory:'))
+    return text
+  }
+  const bounded = (cast: string) => `((y >= ${cast} and y < ${cast}))`
+  t.equal(compile('postgres', 'numeric'), bounded('cast(? as numeric)'))
+  t.equal(compile('postgres', 'double precision'), bounded('cast(? as double precision)'))
+  t.equal(compile('mariadb', 'decimal(65,38)'), bounded('cast(? as decimal(65, 38))'))
+  t.equal(compile('mariadb', 'double(12,4)'), bounded('cast(? as double)'))
+})
+
+test('D-279: cursors hold all digits, without zeros that other engines do not write', async (t) => {
+  const { exact } = dialects.postgres.storage.decimal.ofType?.({ table: 'x', name: 'y', written: 'numeric' }, {}) ?? {}
+  for (const [stored, text] of [
+    ['1.2300', '1.23'], ['1.5', '1.50'], ['0', '0.00'], ['100', '100.00'], ['1.23400', '1.234'],
+    ['-1.005', '-1.005'], ['0.12345678901234567890', '0.1234567890123456789']
+  ] as const) {
+    t.equal(exact?.write(stored, {}), text)
+    t.equal(exact?.read(text), text)
+  }
+  for (const text of ['NaN', 'Infinity', '1e99', '1E5', '1_0', '']) t.equal(exact?.read(text), undefined, text)
+})
