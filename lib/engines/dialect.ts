@@ -81,6 +81,11 @@ export interface Dialect {
    * it is read again. Absent if the models were not compared with the tables yet.
    */
   readonly triggered?: ReadonlySet<object>
+  /**
+   * Models whose table is a view, so that even a list in the order of the key may take long. Absent if the models were
+   * not compared with the tables yet.
+   */
+  readonly views?: ReadonlySet<object>
   /** True if the engine runs in this process. */
   readonly isEmbedded: boolean
   /**

@@ -1,12 +1,12 @@
 import { requireOf, type Engine } from '../database/engine.js'
 import type { Model } from '../model/define-model.js'
-import { hasType, requireTables, storagesOf } from './compare-tables.js'
+import { hasType, isView, requireTables, storagesOf } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
  * Returns an engine whose dialect knows how the columns of the models keep their values in this database, and which
- * tables have triggers. Returns the engine unchanged if each column can use the storage that the dialect has for its
- * kind, and no table has triggers.
+ * tables have triggers or are views. Returns the engine unchanged if each column can use the storage that the dialect
+ * has for its kind, and no table has triggers or is a view.
  *
  * @throws REST_MODELS_TABLE_MISMATCH if a table does not fit its model, REST_MODELS_UNSUPPORTED_DATABASE if the
  *   connection does not meet a requirement of a column type
@@ -19,8 +19,9 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
   }
   const storages = storagesOf(tables, models, dialect)
   const triggered = await triggeredModels(engine, tables, models)
-  const isPlain = storages.size === 0 && triggered.size === 0
-  return isPlain ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages, triggered } })
+  const views = new Set([...models].filter((model) => isView(tables, model, dialect)))
+  const isPlain = storages.size === 0 && triggered.size === 0 && views.size === 0
+  return isPlain ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages, triggered, views } })
 }
 
 /**

@@ -5,10 +5,10 @@ import { CompiledQuery, sql } from 'kysely'
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, defineModel, password, text, userAuth, type Policy, type UserAuthOptions
+  adminAuth, defineModel, integer, key, password, text, userAuth, type Policy, type UserAuthOptions
 } from '../../lib/index.js'
 import { boundedSite } from '../support/bounded.js'
-import { engine } from '../support/database.js'
+import { engine, openDatabase } from '../support/database.js'
 import { checkAnswers } from '../support/answers.js'
 import { Message, Note, User, buildApp, client, registerSite, type BuildOptions } from '../support/site.js'
 import { beforeStatements } from '../support/interleaving.js'
@@ -615,6 +615,28 @@ if (engine === 'sqlite') {
       t.equal(reply.statusCode, 503, query)
       t.equal(reply.json().code, 'REST_MODELS_UNAVAILABLE')
       t.ok(reply.headers['retry-after'])
+    }
+  })
+
+  test('D-53: a list of a view of SQLite is given up, too, since a view has no index to walk along', async (t) => {
+    const Pair = defineModel('Pair', { id: key({ generated: false }), first: integer({ nullable: true }) })
+    const db = await openDatabase(t)
+    for (const statement of [
+      'create table number (code integer not null)',
+      'with recursive n(i) as (select 1 union all select i + 1 from n where i < 4000) ' +
+        'insert into number select i from n',
+      'create view pair as select x.code as id, y.code as first from number x cross join number y'
+    ]) await sql.raw(statement).execute(db)
+    const { get } = await buildApp(t, {
+      models: [],
+      options: { db, limits: { statementTime: 300 } },
+      register: (registry) => { registry.register(Pair) }
+    })
+    for (const query of ['', '?limit=1', '?after=']) {
+      const start = performance.now()
+      const reply = await get(`/api/pair/${query}`)
+      t.equal(reply.statusCode, 503, query)
+      t.ok(performance.now() - start < 2000, query)
     }
   })
 
