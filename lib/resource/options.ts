@@ -39,7 +39,8 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   readonly search?: ReadonlyArray<TextNameOf<M>>
   /**
    * True if answers with one record have an `ETag`, except those with `include`. An update or delete with `If-Match` is
-   * then refused if the record has changed meanwhile; without this option, it is always refused.
+   * then refused if the record has changed meanwhile, and one with `If-None-Match` if it has not; without this option,
+   * both are always refused.
    */
   readonly etag?: boolean
   /** Name of the resource in the path; the model's name in lower case if absent. */

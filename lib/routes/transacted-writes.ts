@@ -18,8 +18,8 @@ import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-
 type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 
 /**
- * Returns a target without hooks, for writes under `If-Match`, and for deletes from tables with triggers, to a resource
- * that has no hooks.
+ * Returns a target without hooks, for writes under a precondition, and for deletes from tables with triggers, to a
+ * resource that has no hooks.
  */
 export function withoutHooks (resource: Resource): HookedTarget {
   return { hooks: {}, whole: resource, toWhole: resource.toWritten }
@@ -45,7 +45,7 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 }
 
 /**
- * Locks a record, checks the header `If-Match` again if there is one, and changes the record as `runUpdate` does, with
+ * Locks a record, checks the precondition again if there is one, and changes the record as `runUpdate` does, with
  * the hooks of the resource. The hook `beforeWrite` is called before the lock, so that it may use the database.
  * Meanwhile other writes of this process that would call it for the same record wait. If another write has changed the
  * record meanwhile, this hook is called again, under the lock.

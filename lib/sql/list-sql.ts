@@ -71,8 +71,8 @@ const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
 function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
   const { dialect } = engine
   const { includes, ordering, most, hasCursors } = plan
-  const isSlow = dialect.views?.has(base.model) === true || mayTakeLong(plan)
-  let query = filteredRows(engine, base, plan, { conditions: branch.conditions, mayTakeLong: isSlow })
+  const needsDeadline = dialect.views?.has(base.model) === true || mayTakeLong(plan)
+  let query = filteredRows(engine, base, plan, { conditions: branch.conditions, mayTakeLong: needsDeadline })
     .select(listed(base, plan, dialect))
   if (hasCursors) query = query.select(tellsWhole(ordering, dialect))
   for (const include of includes) {
@@ -116,8 +116,8 @@ function selectFirst (
 }
 
 /**
- * True if a list has filters, a scope, a search, or an ordering by more than one column. Any other list reads along the
- * index of the primary key, and ends after `offset + limit` rows, unless the table is a view.
+ * True if a list has filters, a scope, a search, or an ordering by more than one column. Any other list of a table that
+ * is no view reads along the index of the primary key, and ends after `offset + limit` rows.
  */
 function mayTakeLong ({ conditions, search, ordering }: OpenPlan): boolean {
   return conditions.length > 0 || search.patterns.length > 0 || ordering.length > 1
