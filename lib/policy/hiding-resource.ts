@@ -13,9 +13,9 @@ interface Referred {
 }
 
 /**
- * Returns the resource whose scope hides records of a model to which clients may refer all the same, because references
- * follow the first resource of the model, which has no scope. Undefined if `first` is not that first one, if anybody
- * may list it, so that there is nothing to hide, or if clients can set no reference to the model.
+ * Returns the resource whose scope references can get around. References follow the first resource of a model: if that
+ * one has no scope, clients may refer to records that the scope of a later one hides. Undefined if `first` is not the
+ * first one, if anybody may list it, so that there is nothing to hide, or if clients can set no reference to the model.
  */
 export function hidingResource<Resource extends Referred> (
   first: Resource, all: readonly Resource[]

@@ -49,7 +49,10 @@ export class StoredHashes {
     return await verify(stored, password) || await this.#refuse(password, work)
   }
 
-  /** Does the work that a refusal still has to cost after `done`, and returns false. */
+  /**
+   * Returns false after hashing for as long as the costliest known hash takes, less the work `done`. So every refusal
+   * takes about the same time.
+   */
   async #refuse (password: string, done: number): Promise<false> {
     const { passes, lanes } = this.#costliest
     const memoryKiB = Math.round((workOf(this.#costliest) - done) / passes)

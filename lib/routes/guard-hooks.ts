@@ -19,10 +19,8 @@ interface GuardSetting {
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /**
- * Returns the preHandler hooks that protect a route of the host like an operation of a resource. They refuse requests
- * that a browser sends for a page of another origin (403), except GET and HEAD, and answer 401 and 403 as the policy
- * says. For an operation on one record, on a path with `:id`, they also answer 404 if the record does not exist or the
- * user may not see it, and 403 if the operation is a write and the user is not the owner.
+ * Returns the preHandler hooks that protect a route of the host like an operation of a resource, as `guard()` of the
+ * registry says.
  */
 export function guardHooks (
   resource: Resource, operation: Operation, { authenticate, allowedOrigins }: GuardSetting
