@@ -86,9 +86,9 @@ export async function createOnce (endpoint: Endpoint, { path, body, signal }: Ke
   }
 }
 
-/** True if the server answered that it does not execute the request, whoever repeats it. */
+/** True if the user may not read the record, or it is not there. */
 function isRefused (failure: unknown): boolean {
-  return failure instanceof RestModelsError && failure.status < 500
+  return failure instanceof RestModelsError && [401, 403, 404].includes(failure.status)
 }
 
 async function attempt (read: () => Promise<unknown>): Promise<{ record: unknown } | { failure: unknown }> {

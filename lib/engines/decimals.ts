@@ -45,7 +45,7 @@ const maxDigits = writtenDigits + 1
 
 /**
  * Returns the least number with at most `digits` digits after the point to which `least` is the nearest floating-point
- * number, or a greater one is.
+ * number, or a greater one is. `least` must be below 1e21.
  */
 export function leastDecimal (least: number, digits: number): string {
   const exactly = (number: number): bigint => BigInt(number.toFixed(writtenDigits).replace('.', ''))

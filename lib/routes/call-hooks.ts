@@ -16,7 +16,7 @@ import type { Resource } from '../resource/resource.js'
 import { valueOf } from '../response/record.js'
 import type { Json } from '../values/values.js'
 
-/** A request that writes to a resource with hooks, or under `If-Match`. */
+/** A request that writes to a resource with hooks, or under a precondition. */
 export interface HookedRequest {
   readonly resource: Resource
   readonly hooked: HookedTarget

@@ -92,6 +92,7 @@ const refused: Readonly<Record<string, readonly [steps: readonly Step[], sent: r
   'the server has no time for the read': [
     [lost, taken, { status: 503, retryAfter: '11' }], [post, post, get], { status: 503 }
   ],
+  'the stored record may not be read so often': [[lost, taken, { status: 429 }], [post, post, get], { status: 429 }],
   'the stored record is not found': [
     [lost, taken, { status: 404 }, taken, { status: 404 }, taken, { status: 404 }],
     [post, post, get, post, get, post, get], { status: 409 }

@@ -452,6 +452,16 @@ test('D-114: SQLite: a value that a function in a rule does not take is a 409', 
   t.same(await refused(t, all, String(sqliteRules['no JSON'])), constraint, 'one of many')
 })
 
+test('D-114: SQLite: a rule that no value can meet is a 500, which the log explains', onSqlite, async (t) => {
+  const lines: string[] = []
+  const { db, post } = await buildApp(t, {
+    ...pairs, server: { logger: { level: 'error', stream: { write: (line) => { lines.push(line) } } } }
+  })
+  await sql`alter table pair add column day text check (coalesce(day, '2000') <= date('now'))`.execute(db)
+  t.equal((await post('/api/pair/', pair)).statusCode, 500)
+  t.match(lines.join(), /non-deterministic use of date\(\) in a CHECK constraint/)
+})
+
 test('D-114: SQLite: so it is in a transaction, and a statement that became wrong is a 500', onSqlite, async (t) => {
   const lines: string[] = []
   const { db, post, put } = await buildApp(t, {

@@ -52,6 +52,17 @@ test('D-206: what only the database fills is shown, and no client writes it', as
   t.same((await app.get('/api/item/?twice__gt=9&ordering=-twice')).json().objects.length, 1)
 })
 
+test('D-206: a computed column with the name of a password is read-only, too', async (t) => {
+  const db = await openSeparateDatabase(t)
+  const { [engine]: key } = {
+    sqlite: 'integer primary key', postgres: 'serial primary key', mariadb: 'int auto_increment primary key'
+  }
+  await sql.raw(`create table item (id ${key}, size integer,
+    password_hash varchar(20) generated always as (case size when 1 then 'x' end) stored)`).execute(db)
+  const { source } = await introspect(db)
+  t.match(source, /password_hash: \w+\(\{[^\n]*readOnly: true/)
+})
+
 test('D-206: a scope and a hook do not write what the database computes', async (t) => {
   const db = await tableOf(t)
   const nullable = engine !== 'postgres'

@@ -171,8 +171,9 @@ const uuidDefault = /^\(?(?:\w+\.)?(?:gen_random_uuid|uuid_generate_v[14](?:mc)?
  * new UUID refers to no record, so clients must set a foreign key that has such a default.
  */
 function isFilled ({ computed, generated, declared }: ColumnRow, kind: FieldKind): boolean {
+  if (isYes(computed)) return true
   if (kind === 'password') return false
-  return isYes(computed) || isYes(generated) || (kind !== 'foreignKey' && uuidDefault.test(declared ?? ''))
+  return isYes(generated) || (kind !== 'foreignKey' && uuidDefault.test(declared ?? ''))
 }
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
