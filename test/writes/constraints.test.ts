@@ -483,7 +483,10 @@ test('D-114: SQLite: so it is in a transaction, and a statement that became wron
   await t.rejects(db.updateTable('pair').set({ group: '{' }).execute(), { code: 'SQLITE_ERROR' }, "the app's own")
   await sql`drop index i`.execute(db)
   await sql`alter table pair rename column "group" to renamed`.execute(db)
-  for (const path of ['pair', 'hooked']) t.equal((await put(`/api/${path}/1/`, { group: '{}' })).statusCode, 500)
+  for (const path of ['pair', 'hooked']) {
+    t.equal((await put(`/api/${path}/1/`, { group: '{}' })).statusCode, 500)
+    t.equal((await post(`/api/${path}/`, { ...pair, left: 'c', right: 'c', group: '{}' })).statusCode, 500)
+  }
   t.match(lines.join(), /no such column/)
 })
 
