@@ -1,7 +1,7 @@
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import { isYes } from '../engines/catalog.js'
 import { errors } from '../errors.js'
-import { isFilledByDatabase, type Column } from '../model/column.js'
+import { isFilledByDatabase, isGenerated, type Column } from '../model/column.js'
 import { nameField } from './compare-tables.js'
 import type { OpenWrites } from './enforceable.js'
 import type { DatabaseTables } from './read-tables.js'
@@ -25,12 +25,12 @@ export async function requireUncomputed (
   })
   if (lines.length === 0) return
   throw new errors.TableMismatch('The database computes what the API would write:\n' +
-    `${[...new Set(lines)].join('\n')}\nGive these fields 'readOnly: true' in the model`)
+    `${[...new Set(lines)].join('\n')}\nGive these fields 'readOnly: true' in the model; a key of numbers is key()`)
 }
 
 /** Returns the columns that the writes to a table name: all in a create, those that may change in an update. */
 function writtenBy ({ model, operations, kept }: OpenWrites): readonly Column[] {
-  const columns = model.columns.filter((column) => !isFilledByDatabase(column))
+  const columns = model.columns.filter((column) => !isFilledByDatabase(column) && !isGenerated(column))
   if (operations.includes('create')) return columns
   return operations.includes('update') ? columns.filter((column) => !kept.includes(column)) : []
 }

@@ -3,8 +3,8 @@
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  createTables, defineModel, foreignKey, integer, readOnlyAuth, text, uuid, type CreateOf, type DatabaseOf, type Model,
-  type Policy, type RecordOf, type ResourceOptions, type UpdateOf
+  createTables, defineModel, foreignKey, integer, key, readOnlyAuth, text, uuid, type CreateOf, type DatabaseOf,
+  type Model, type Policy, type RecordOf, type ResourceOptions, type UpdateOf
 } from '../../lib/index.js'
 import { introspect } from '../../lib/tools.js'
 import { engine, openSeparateDatabase } from '../support/database.js'
@@ -95,7 +95,7 @@ test('D-273: a field that the database computes and the API would write is an er
     })
   const message = 'The database computes what the API would write:\n' +
     "- field 'Double' of model 'Item': column 'twice' of table 'item'\n" +
-    "Give these fields 'readOnly: true' in the model"
+    "Give these fields 'readOnly: true' in the model; a key of numbers is key()"
   await t.rejects(start(everybody), { code: 'REST_MODELS_TABLE_MISMATCH', message })
   await t.rejects(start(everybody, { readOnly: ['Double'] as never }), { message }, 'a create names all columns')
   const updates = { ...everybody, open: ['list', 'read', 'update'], closed: ['create', 'delete'] } as const
@@ -105,6 +105,26 @@ test('D-273: a field that the database computes and the API would write is an er
   t.match((await app.put('/api/item/1/', { size: 5 })).json(), { size: 5, Double: 10 })
   const reader = await start(readOnlyAuth())
   t.match((await reader.get('/api/item/1/')).json(), { size: 5, Double: 10 })
+})
+
+test('D-273: so is a number that only PostgreSQL may give', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const db = await openSeparateDatabase(t)
+  const always = 'generated always as identity'
+  await sql.raw(`create table item (id bigint ${always} primary key, size integer not null)`).execute(db)
+  await sql.raw(`create table part (id bigserial primary key, number integer ${always})`).execute(db)
+  const start = async (model: Model) => await buildApp(t, {
+    models: [], options: { db, defaultAuth: everybody }, register: (registry) => { registry.register(model) }
+  })
+  const size = integer()
+  const Keyed = defineModel('Item', { id: key({ generated: false }), size })
+  await t.rejects(start(Keyed), { message: "field 'id' of model 'Item'" })
+  await t.rejects(start(defineModel('Part', { number: integer() })), { message: "field 'number' of model 'Part'" })
+  const item = await start(defineModel('Item', { size }))
+  t.same((await item.post('/api/item/', { size: 1 })).json(), { id: 1, size: 1 })
+  const part = await start(defineModel('Part', { number: integer({ readOnly: true }) }))
+  t.same((await part.post('/api/part/', {})).json(), { id: 1, number: 1 })
 })
 
 test('D-206: a clash with a value that the database computes is a 409, and other faults are named', async (t) => {

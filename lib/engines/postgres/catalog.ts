@@ -67,7 +67,8 @@ const isNumbered = sql`coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextv
 function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
   return sql`
     select c.relname as "table", a.attname as name, ${postgresTypes.columns},
-      (not (a.attnotnull or ${postgresTypes.refusesNull}))::int as nullable, (a.attgenerated <> '')::int as computed,
+      (not (a.attnotnull or ${postgresTypes.refusesNull}))::int as nullable,
+      (a.attgenerated <> '' or a.attidentity = 'a')::int as computed,
       coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
       (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null
         or ${isNumbered})::int as generated
