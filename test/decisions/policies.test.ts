@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { availableParallelism } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { hash } from '@node-rs/argon2'
@@ -208,6 +209,10 @@ test('D-46: at most as many checks at once as there are cores, 128 waiting, then
   const { post } = await buildApp(t, {
     ...notesUnder(userAuth(User, { verify })), rows: { user: [person(10, 'dora', 'x')] }
   })
+  const told: Array<{ readonly outcome: string, readonly duration: number }> = []
+  const note = (message: unknown): void => { told.push(message as typeof told[number]) }
+  subscribe('fastify-rest-models:login', note)
+  t.teardown(() => { unsubscribe('fastify-rest-models:login', note) })
   const cores = availableParallelism()
   const replies = Array.from({ length: cores + 128 + 1 }, async (_, index) =>
     await post('/api/note/', {}, { as: ['dora', `password ${index}`] }))
@@ -219,6 +224,9 @@ test('D-46: at most as many checks at once as there are cores, 128 waiting, then
   const statuses = (await Promise.all(replies)).map(({ statusCode }) => statusCode)
   t.same(statuses.sort(), [...Array.from({ length: cores + 128 }, () => 401), 429])
   t.equal(most, cores)
+  const outcomes = told.map(({ outcome }) => outcome)
+  t.same(outcomes.sort(), [...Array.from({ length: cores + 128 }, () => 'refused'), 'too-many'])
+  t.ok(told.every(({ duration }) => duration >= 0 && duration < 60_000), 'milliseconds of the check')
   t.equal((await post('/api/note/', { message: 'x' }, { as })).statusCode, 201, 'then logins work as before')
 })
 
