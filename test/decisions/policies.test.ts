@@ -210,6 +210,7 @@ test('D-46: at most as many checks at once as there are cores, 128 waiting, then
     ...notesUnder(userAuth(User, { verify })), rows: { user: [person(10, 'dora', 'x')] }
   })
   const told: Array<{ readonly outcome: string, readonly duration: number }> = []
+  const start = performance.now()
   const note = (message: unknown): void => { told.push(message as typeof told[number]) }
   subscribe('fastify-rest-models:login', note)
   t.teardown(() => { unsubscribe('fastify-rest-models:login', note) })
@@ -226,7 +227,8 @@ test('D-46: at most as many checks at once as there are cores, 128 waiting, then
   t.equal(most, cores)
   const outcomes = told.map(({ outcome }) => outcome)
   t.same(outcomes.sort(), [...Array.from({ length: cores + 128 }, () => 'refused'), 'too-many'])
-  t.ok(told.every(({ duration }) => duration >= 0 && duration < 60_000), 'milliseconds of the check')
+  const mostMs = performance.now() - start
+  t.ok(told.every(({ duration }) => duration >= 0 && duration <= mostMs), 'milliseconds of the check')
   t.equal((await post('/api/note/', { message: 'x' }, { as })).statusCode, 201, 'then logins work as before')
 })
 

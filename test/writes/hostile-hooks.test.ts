@@ -163,6 +163,13 @@ test('D-156: a clash that a hook causes is explained like one of the client', as
   t.same(await app.rowsOf('outbox'), [])
 })
 
+/** What a database throws that cannot execute a statement now. */
+const busy = {
+  sqlite: { code: 'SQLITE_SCHEMA' },
+  postgres: { code: '40001', severity: 'ERROR' },
+  mariadb: { code: 'ER_LOCK_DEADLOCK', errno: 1213, sqlState: '40001' }
+}[engine]
+
 test('D-157: a hook may throw anything', async (t) => {
   let thrown: unknown
   const hooks: Hooks[] = [
@@ -318,11 +325,6 @@ test('D-51: what a policy throws decides the answer, but a database that cannot 
   const { get } = await buildApp(t, {
     models: [Plain], register: (registry) => { registry.register(Plain, { auth }) }, undocumented: 'a policy may throw'
   })
-  const busy = {
-    sqlite: { code: 'SQLITE_SCHEMA' },
-    postgres: { code: '40001', severity: 'ERROR' },
-    mariadb: { code: 'ER_LOCK_DEADLOCK', errno: 1213, sqlState: '40001' }
-  }[engine]
   for (const [failure, status] of [
     [new Error('secret'), 500], [undefined, 500], [Object.assign(new Error('secret'), { code: '403' }), 500],
     [new Error('secret', { cause: { code: '40001' } }), 500], [fileFailure, 500],
@@ -344,11 +346,6 @@ test('D-51: a failure of another database in afterWrite is as in beforeWrite, an
       throw thrown
     }
   })
-  const busy = {
-    sqlite: { code: 'SQLITE_BUSY' },
-    postgres: { code: '40001', severity: 'ERROR' },
-    mariadb: { code: 'ER_LOCK_DEADLOCK', errno: 1213, sqlState: '40001' }
-  }[engine]
   for (const [failure, status] of [
     [Object.assign(new Error('secret'), busy), 503], [new NoConnection('secret'), 503], [new Error('secret'), 500],
     [Object.assign(new Error('secret'), busy, { statusCode: 418 }), 418], [undefined, 500]

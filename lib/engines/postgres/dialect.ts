@@ -28,11 +28,11 @@ const broken = 'broken'
 function codesOf (failure: Error): readonly string[] {
   const code = propertyOf(failure, 'code')
   if (code === '') return failure.constructor.name === 'Error' ? [broken] : []
-  const [routine, sqlClass] = [propertyOf(failure, 'routine'), code.slice(0, 2)]
-  const isOfSystem = propertyOf(failure, 'syscall') !== ''
+  const routine = propertyOf(failure, 'routine')
+  const sqlClass = code.slice(0, 2)
   return [
     `${code} ${routine}`, code, `${sqlClass} ${propertyOf(failure, 'severity')}`, sqlClass, routine,
-    ...isOfSystem ? [broken] : []
+    ...propertyOf(failure, 'syscall') === '' ? [] : [broken]
   ]
 }
 

@@ -65,7 +65,6 @@ class RetryingConnection implements DatabaseConnection {
       if (!isLocked(failure)) throw withValueCode(this.#database, failure, query)
       const repeating = { maxRetryTime: lockTimeout, events: this.#events, query }
       return await retryWhileLocked(failure, () => this.#connection.executeQuery<R>(query), repeating)
-        .catch((last: unknown) => { throw withValueCode(this.#database, last, query) })
     }
   }
 

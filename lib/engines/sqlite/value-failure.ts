@@ -21,7 +21,7 @@ const brokenRules = ['non-deterministic use of ', 'too many levels of trigger re
 export function withValueCode (database: Database, failure: unknown, { sql, label }: Query): unknown {
   if (propertyOf(failure, 'code') !== 'SQLITE_ERROR' || !hasValues(label)) return failure
   const isBroken = brokenRules.some((words) => propertyOf(failure, 'message').startsWith(words))
-  if (isBroken || !isSoundWrite(database, sql)) return failure
+  if (isBroken || !canPrepare(database, sql)) return failure
   return Object.assign(failure as Error, { code: valueFailureCode })
 }
 
@@ -29,9 +29,10 @@ function hasValues (label: Query['label']): boolean {
   return label?.operation === 'create' || label?.operation === 'update'
 }
 
-function isSoundWrite (database: Database, sql: string): boolean {
+function canPrepare (database: Database, sql: string): boolean {
   try {
-    return !database.prepare(sql).readonly
+    database.prepare(sql)
+    return true
   } catch {
     return false
   }
