@@ -81,8 +81,9 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
     },
     postgres: {
       unexecuted: [
-        coded('40001'), coded('40P01'), coded('55P03'), coded('25006'), coded('0A000'), coded('26000'), coded('40000'),
-        coded('72000'), coded('57P03'), coded('57P05'), coded('NOT_SENT')
+        coded('40001'), coded('40P01'), coded('55P03'), coded('25006'), coded('26000'), coded('40000'),
+        failureOf({ code: '0A000', routine: 'RevalidateCachedQuery' }), coded('72000'),
+        coded('57P03'), coded('57P05'), coded('NOT_SENT')
       ],
       lost: [
         coded('57P01'), coded('57P02'), coded('08006'), coded('08007'), coded('40003'), coded('ECONNRESET'),

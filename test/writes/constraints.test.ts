@@ -436,6 +436,13 @@ test('D-114: PostgreSQL: a name of no text search configuration is a 409', onPos
   ), constraint)
 })
 
+test('D-114: PostgreSQL: a create that a rule redirects without an answer is a 500', onPostgres, async (t) => {
+  const { db, post } = await buildApp(t, pairs)
+  await sql`create table elsewhere (like pair)`.execute(db)
+  await sql`create rule redirected as on insert to pair do instead insert into elsewhere values (new.*)`.execute(db)
+  t.equal((await post('/api/pair/', pair)).statusCode, 500, 'no 503, as if it could be repeated')
+})
+
 const sqliteRules: Readonly<Record<string, string>> = {
   'no JSON': 'create index i on pair (json_extract("group", \'$.a\'))',
   'a path that is none': 'create index i on pair (json_extract(\'{}\', "group"))',

@@ -159,8 +159,9 @@ export const postgresDialect: Dialect = {
     72: 'unexecuted',
     // The node is a standby, or a primary that became one.
     25006: 'unexecuted',
-    // The prepared statement no longer fits its table, or is gone.
-    '0A000': 'unexecuted',
+    // The prepared statement no longer fits its table, or is gone. If another function gives 0A000, PostgreSQL never
+    // does it: an insert with RETURNING into a table whose rule says DO INSTEAD, for example.
+    '0A000 RevalidateCachedQuery': 'unexecuted',
     26000: 'unexecuted',
     '42P05': 'unexecuted',
     // The server ended the idle connection before this statement arrived, or accepts no connections now.
