@@ -34,7 +34,7 @@ export async function withLockedRecord<Result> (
   const label = { operation: 'lock', resource: target.name } as const
   return await inTransaction(engine, async (transaction) => {
     const inside = { ...engine, executor: transaction }
-    const { row } = await transaction.execute(lockingSelect(inside, target, 'stored', record))
+    const { row } = await transaction.execute(lockingSelect(inside, target, record))
     if (row === undefined) return undefined
     record.requireUnchanged?.(row)
     return await work(row, inside)

@@ -31,7 +31,7 @@ export function provideConnectionsOf (
  * Kysely. The others wait here, and fail after two seconds. If a transaction hangs, then at most one request of each
  * queue waits in Kysely without a limit.
  */
-export class ConnectionQueue {
+class ConnectionQueue {
   readonly #executor: QueryExecutor
   readonly #waiting = new Map<() => void, () => void>()
   #isAsking = false

@@ -1,5 +1,5 @@
 import type { DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import { Events } from '../events/events.js'
+import type { Events } from '../events/events.js'
 import { provideConnectionsOf, type ProvideConnection } from './connection-queue.js'
 import type { Dialect } from './dialect.js'
 import type { ArrayRows, Executor, Outcome, Query, Row } from './executor.js'
@@ -16,7 +16,7 @@ export class KyselyExecutor implements Executor {
 
   readonly #events: Events
 
-  constructor (db: Pick<Kysely<never>, 'getExecutor'>, dialect: Dialect, events: Events = new Events()) {
+  constructor (db: Pick<Kysely<never>, 'getExecutor'>, dialect: Dialect, events: Events) {
     this.#dialect = dialect
     this.#events = events
     this.#provideConnection = provideConnectionsOf(db, dialect)

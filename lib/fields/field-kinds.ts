@@ -113,7 +113,7 @@ const table = {
     options: {},
     expects: 'JSON that can be stored unchanged, at most 64 levels deep',
     schema: () => Type.Unknown(),
-    accept: (value) => values.storableJson(value),
+    accept: values.storableJson,
     parse: () => undefined,
     operators: ['is'],
     storage: 'json'

@@ -30,17 +30,16 @@ export function scopedSelect (
 }
 
 /**
- * Returns a statement that selects the same as {@link scopedSelect}. On engines that lock single rows, it also locks
- * the record until the transaction ends. On SQLite, the transaction has locked the whole database for writes already.
+ * Returns a statement that selects the stored columns as {@link scopedSelect} does. On engines that lock single rows,
+ * it also locks the record until the transaction ends. On SQLite, the transaction has locked the whole database for
+ * writes already.
  */
-export function lockingSelect (
-  context: SqlContext, shape: StatementShape, columns: 'visible' | 'stored', record: ScopedRecord
-): Query {
+export function lockingSelect (context: SqlContext, shape: StatementShape, record: ScopedRecord): Query {
   const { db, dialect } = context
-  const statement = new ShapedStatement(`lock ${columns}`, shape, dialect)
+  const statement = new ShapedStatement('lock stored', shape, dialect)
   const conditions = statement.isRecord(record)
   return statement.compileOnce(context, () => whereAll(
-    db.selectFrom(shape.model.table).select(selection(shape[columns], dialect)), conditions)
+    db.selectFrom(shape.model.table).select(selection(shape.stored, dialect)), conditions)
     .$if(dialect.locksRows, (select) => select.forUpdate()))
 }
 

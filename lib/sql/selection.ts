@@ -28,9 +28,9 @@ export function isReferred (
  * form that `decode` takes. The value may be less than is stored, such as whole seconds.
  */
 export function selection (
-  columns: readonly Column[], dialect: Dialect, alias?: string
+  columns: readonly Column[], dialect: Dialect
 ): Array<AliasedRawBuilder<unknown, string>> {
-  return columns.map((column) => selected(column, dialect, alias).as(column.key))
+  return columns.map((column) => selected(column, dialect).as(column.key))
 }
 
 /**

@@ -34,7 +34,6 @@ const operations = {
   'read visible': 'read',
   'read stored': 'lock',
   'read including': 'read',
-  'lock visible': 'lock',
   'lock stored': 'lock',
   create: 'create',
   update: 'update',

@@ -122,20 +122,20 @@ function parts (moment: Date): number[] {
 }
 
 /** Returns a moment as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined outside the years 1 to 9999. */
-export function formatDatetime (moment: Date): string | undefined {
+function formatDatetime (moment: Date): string | undefined {
   const year = moment.getUTCFullYear()
   return year >= 1 && year <= 9999 ? moment.toISOString().slice(0, 19).replace('T', ' ') : undefined
 }
 
 /**
  * Returns the value itself, or undefined if it nests deeper than 64 levels, or if storing it as JSON text would change
- * or break it. `depth` is the number of levels around the value.
+ * or break it.
  */
-export function storableJson (value: Json, depth = 0): Json | undefined {
-  return isStorable(value, depth) ? value : undefined
+export function storableJson (value: Json): Json | undefined {
+  return isStorable(value) ? value : undefined
 }
 
-function isStorable (value: Json, depth: number): boolean {
+function isStorable (value: Json, depth = 0): boolean {
   if (typeof value === 'string') return storableText(value) !== undefined
   if (typeof value === 'number') return plainNumber(value) !== undefined
   if (typeof value !== 'object' || value === null) return true

@@ -34,7 +34,7 @@ type Ask<Result> = (connection: PooledConnection, query: Query) => Promise<Resul
  * Executor on the connections of a pool. It takes a connection for each statement and then releases it, so no statement
  * is part of a transaction.
  */
-export class PooledExecutor implements Executor {
+class PooledExecutor implements Executor {
   readonly #rules: FailureRules
   readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
   readonly #selects: Purpose

@@ -54,7 +54,7 @@ export const programKinds = Object.keys(kinds) as readonly ServerKind[]
 type ProgramOf<K extends ServerKind> = (typeof kinds)[K]['programs'][number]
 
 /** The paths of what a kind of server consists of, by name; undefined if any of it is missing. */
-export function findPrograms<K extends ServerKind> (kind: K): Readonly<Record<ProgramOf<K>, string>> | undefined {
+function findPrograms<K extends ServerKind> (kind: K): Readonly<Record<ProgramOf<K>, string>> | undefined {
   const { programs, folders, together }: Kind = kinds[kind]
   const choices = together ? folders().map((folder) => [folder]) : [folders()]
   for (const choice of choices) {
