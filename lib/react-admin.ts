@@ -106,7 +106,7 @@ function toQuery ({ filter: { q, ...filters } = {}, sort, meta }: GetListParams)
   }
 }
 
-/** Returns the filter of the API for a filter whose value is null. */
+/** Returns the filter for a value of null: `name__is=null`, or `name__is=notnull` in place of `name__ne`. */
 function nullTest (name: string): [name: string, value: string | null] {
   const operator = /__(?:eq|ne|is)$/.exec(name)?.[0] ?? ''
   return [`${name.slice(0, name.length - operator.length)}__is`, operator === '__ne' ? 'notnull' : null]

@@ -20,8 +20,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const summary = '# { total: '
 
 /**
- * That of the diagnostics of an assertion. A test and a file, which have a time, say nothing that their assertions have
- * not said.
+ * Matches the last line of a failed assertion. Lines with a time are those of tests and files, which say nothing that
+ * their assertions have not said.
  */
 const endOfFailure = /^ *(\.\.\.|not ok .* # time=[\d.]+ms)$/
 

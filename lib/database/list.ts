@@ -22,7 +22,7 @@ export interface Page {
    */
   readonly last: readonly Stored[] | undefined
   /**
-   * Time of `performance.now()`, in milliseconds, at which SQLite ends the list, and a count that follows. Servers have
+   * Deadline on SQLite of the list and of a count that follows it, in milliseconds of `performance.now()`. Servers have
    * a time limit of their own.
    */
   readonly deadline: number

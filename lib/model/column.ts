@@ -117,7 +117,11 @@ export function acceptValue (column: Column, value: unknown): Json | undefined {
   return valueKindOf(column).accept(value as Exclude<Json, null>, column.options)
 }
 
-/** Returns the declared default of a column in the one JSON form that records show; throws TypeError if it has none. */
+/**
+ * Returns a declared default in the one JSON form that records show.
+ *
+ * @throws TypeError if the column cannot hold it
+ */
 export function acceptDefault (column: Column, declared: unknown): Json {
   const value = acceptValue(column, declared)
   if (value === undefined) throw new TypeError(`The default of field '${column.field}' is no value that it can hold`)

@@ -66,7 +66,7 @@ function requireFree (setting: WriteSetting, viewer: Viewer, values: Payload): v
     const column = valueAt(model.byName, name)
     if (isKey(column) || column === owner || fixed.has(column) || isFilledByDatabase(column)) {
       throw new TypeError(`beforeWrite of model '${model.name}' must not set '${name}': ` +
-        'the key, the owner, read-only columns and what the scope fixes are not its to change')
+        'a hook sets no key, no owner, no read-only column, and nothing that the scope fixes')
     }
   }
 }

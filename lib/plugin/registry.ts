@@ -138,7 +138,8 @@ export class ResourceRegistry {
     }
     if (others.length > 0) {
       const names = found.map(({ resource }) => `'${resource.name}'`).join(', ')
-      throw new errors.InvalidOptions(`Model '${name}' is several resources (${names}): give guard() the path of one`)
+      throw new errors.InvalidOptions(
+        `Model '${name}' has several resources (${names}): give guard() the path of one of them`)
     }
     return served
   }

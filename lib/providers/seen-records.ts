@@ -12,7 +12,7 @@ export class SeenRecords {
   /** By the name of a resource: the name of each related record, and of its key, such as `person` and `person_id`. */
   readonly #references = new Map<string, Map<string, string>>()
 
-  /** Reads a record, which is then the one that was seen. */
+  /** Reads a record, and remembers its entity tag and its references as those that were seen last. */
   async read<Item extends object> (
     resource: string, read: (query: Query) => Promise<Item>, query: Query, id: unknown
   ): Promise<Item> {

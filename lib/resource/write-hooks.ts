@@ -71,7 +71,7 @@ export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Po
 
 type HookValues<M extends Model> = (Partial<RecordOf<M>> & KeptLiterals<M, keyof RecordOf<M>>) | undefined | void
 
-/** A write as hooks of any resource get it. */
+/** The arguments that both hooks get, without the types of a model and a policy. */
 interface AnyWrite {
   readonly operation: Occasion<Model>['operation']
   readonly stored: ModelRecord | undefined

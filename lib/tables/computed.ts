@@ -28,7 +28,7 @@ export async function requireUncomputed (
     `${[...new Set(lines)].join('\n')}\nGive these fields 'readOnly: true' in the model; a key of numbers is key()`)
 }
 
-/** Returns the columns that the writes to a table name: all in a create, those that may change in an update. */
+/** Returns the columns that writes set: in a create all that the API writes, in an update those that may change. */
 function writtenBy ({ model, operations, kept }: OpenWrites): readonly Column[] {
   const columns = model.columns.filter((column) => !isFilledByDatabase(column) && !isGenerated(column))
   if (operations.includes('create')) return columns

@@ -44,7 +44,7 @@ export function unfillableLines (
 ): readonly string[] {
   return [...found].flatMap(([{ name, table, columns }, unfilled]) => unfilled.map((column) => {
     const isDeclared = columns.some((declared) => foldName(declared.name) === foldName(column))
-    const verb = isDeclared ? "has as 'readOnly'" : 'lacks'
+    const verb = isDeclared ? "declares as 'readOnly' the" : 'lacks'
     return `model '${name}' ${verb} column '${column}' of table '${table}', which must have a value and has no default`
   }))
 }

@@ -58,7 +58,7 @@ export async function requireEnforceable (
   const refused = await findRefused(handle, tables, writes)
   if (refused.length === 0) return
   const lines = refused.map(({ model: { table }, operation, why }) => `- ${operation} in table '${table}': ${why}`)
-  throw new errors.TableMismatch(`The database would refuse each\n${[...new Set(lines)].join('\n')}\n` +
+  throw new errors.TableMismatch(`The database would refuse all of these writes:\n${[...new Set(lines)].join('\n')}\n` +
     'A foreign key needs a table to refer to, with a primary key or unique index of exactly the columns that it ' +
     'refers to, and a trigger the tables that it names. Add what is missing, or close these operations in the policy')
 }

@@ -62,7 +62,7 @@ async function readDescriptions (handle: AnyKysely): Promise<(table: ListedTable
 
 /**
  * Lists tables and their columns. If several schemas have a table of the same name, the table that a statement finds by
- * the name without a schema comes last.
+ * the name without a schema comes last, because a later table of a map takes the place of an earlier one.
  */
 async function listTables (handle: AnyKysely): Promise<readonly ListedTable[]> {
   const { db, dialect: { schema: { schemas } } } = readHandle(handle)

@@ -45,7 +45,7 @@ test('D-270: SQLite: a foreign key to a column that is not unique fails at start
   const { message } = await start(t, [country, city('Country (code)')], both)
   const writes = ['country', 'city'].flatMap((table) =>
     ['create', 'update', 'delete'].map((operation) => `- ${operation} in table '${table}': ${mismatch}\n`))
-  t.equal(message, `The database would refuse each\n${writes.join('')}` +
+  t.equal(message, `The database would refuse all of these writes:\n${writes.join('')}` +
     'A foreign key needs a table to refer to, with a primary key or unique index of exactly the columns that it ' +
     'refers to, and a trigger the tables that it names. Add what is missing, or close these operations in the policy')
   const partial = "create unique index by_code on country (code) where code > 'a'"

@@ -145,7 +145,7 @@ function responsesOf (
   }
 }
 
-/** Of an operation that nobody may do, which the document leaves out. */
+/** Returns the responses of an operation that nobody may do, which the document leaves out. */
 function closedResponses ({ schemas }: Documented['components']): Readonly<Record<string, Response>> {
   const failure = { content: { 'application/json': { schema: { ...schemas['Error'], required: ['code', 'error'] } } } }
   return {

@@ -112,7 +112,7 @@ export function basic (username: string, password = username): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
-/** An app on an empty database, closed and removed when the test ends. */
+/** Returns an app on a new database with the given rows. Both are removed when the test ends. */
 export async function buildApp (t: Test, options: BuildOptions = {}): Promise<TestApp> {
   const { models = siteModels, register = registerSite, rows = {}, realHashes = false } = options
   const app = Fastify(options.server)

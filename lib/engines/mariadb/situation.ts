@@ -30,7 +30,7 @@ const syncWait = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
  * `sort_buffer_size`.
  */
 const maxSortLength = 8192
-/** Bytes that sort keys need at least, so that an ordering by a dozen texts does not fail. It is MariaDB's default. */
+/** Least `sort_buffer_size` in bytes, MariaDB's default. With less, an ordering by a dozen texts fails. */
 const minSortBuffer = 2 ** 21
 
 /** Returns the statement that sets up a connection to a node before its first use. */

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 interface Kind {
   readonly programs: readonly string[]
   readonly folders: () => readonly string[]
-  /** They belong to one version and are of use in one folder only. */
+  /** True if all programs must come from one folder, because they belong to one version. */
   readonly together: boolean
   /** What Debian and Ubuntu call the packages. */
   readonly packages: string

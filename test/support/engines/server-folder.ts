@@ -37,10 +37,10 @@ function removeLater (path: string): void {
 }
 
 /**
- * A folder that a program has filled.
+ * Makes a folder, and runs a program such as initdb that fills its `data`.
  *
- * @param command  the program and its arguments, for the folder that it has to make
- * @throws with what the program printed, if it fails
+ * @param command  returns the program and its arguments for the path of `data`
+ * @throws Error with what the program printed, if it fails
  */
 export async function installFolder (
   name: string, user: ServerUser | undefined, command: (data: string) => readonly [file: string, ...args: string[]]
