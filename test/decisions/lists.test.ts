@@ -420,6 +420,9 @@ test("D-116: two policies of a deployer's own make out the same people if they s
   t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: Staff, login: 'a' })), false)
   t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User, login: 'b' })), false)
   t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User })), false)
+  const [find, other] = [async () => ({ id: 2 }), async () => ({ id: 2 })]
+  t.equal(await looksThrough(t, everybody({ login: find }), everybody({ login: find })), true, 'a function tells both')
+  t.equal(await looksThrough(t, everybody({ login: find }), everybody({ login: other })), false, 'another function')
 })
 
 test('D-116: the users of a policy are known to another one whose fields they all have', async (t) => {
@@ -427,6 +430,7 @@ test('D-116: the users of a policy are known to another one whose fields they al
   t.equal(await looksThrough(t, withFields('email'), withFields()), true)
   t.equal(await looksThrough(t, withFields('email', 'username'), withFields('username', 'email')), true)
   t.equal(await looksThrough(t, withFields(), withFields('email')), false, 'the user has no email')
+  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), withFields('email')), false, 'nor any field')
   const fields = (...names: Array<'email' | 'username'>) => userAuth(User, { protect: 'all', fields: names })
   t.strictSame(
     [fields('email', 'username'), fields('email')].map(({ login }) => login), [fields().login, fields().login]

@@ -72,21 +72,38 @@ test('D-131: a user without an id of 1 to 255 characters, or a safe integer, is 
   }
 })
 
+test('D-131: a login of the host that finds nobody, by null or by undefined, warns of nothing', async (t) => {
+  for (const nobody of [null, undefined]) {
+    const warnings: unknown[] = []
+    const { post } = await buildApp(t, {
+      rows,
+      register: (registry) => { registry.register(Note, { auth: hostAuth(async () => nobody) }) },
+      server: { logger: { level: 'warn', stream: { write: (line) => { warnings.push(line) } } } }
+    })
+    t.equal((await post('/api/note/', { message: 'x' })).statusCode, 401)
+    t.same(warnings, [])
+  }
+})
+
 test('D-131: a user with a numeric id owns no record whose owner has a key of text', async (t) => {
   for (const key of [text(), uuid()]) {
-    const id = key.kind === 'text' ? '1' : '0f8fad5b-d9cb-469f-a165-70867728950e'
+    const account = key.kind === 'text' ? '1' : '0f8fad5b-d9cb-469f-a165-70867728950e'
     const Owner = defineModel('Account', { id: key as ReturnType<typeof text>, name: text() })
-    const Owned = defineModel('Page', { account: foreignKey(() => Owner), title: text() })
+    const Owned = defineModel('Page', { account: foreignKey(() => Owner, { nullable: true }), title: text() })
     const { put, post, rowsOf } = await buildApp(t, {
       models: [Owner, Owned],
-      rows: { account: [{ id, name: 'a' }], page: [{ id: 1, account_id: id, title: 'a' }] },
+      rows: {
+        account: [{ id: account, name: 'a' }],
+        page: [account, null].map((owner, index) => ({ id: index + 1, account_id: owner, title: 'a' }))
+      },
       register: (registry) => {
         registry.register(Owned, { auth: hostAuth(() => ({ id: 1 }), { users: Owner }), ownerField: 'account' })
       }
     })
     t.equal((await put('/api/page/1/', { title: 'b' })).statusCode, 403, key.kind)
+    t.equal((await put('/api/page/2/', { title: 'b' })).statusCode, 403, 'nor one without an owner')
     t.equal((await post('/api/page/', { title: 'b' })).statusCode, 500, 'the policy gives no key of the owner')
-    t.match(await rowsOf('page'), [{ title: 'a' }])
+    t.match(await rowsOf('page'), [{ title: 'a' }, { title: 'a' }])
   }
 })
 
