@@ -10,10 +10,11 @@ import { mkdirSync, readFileSync, renameSync } from 'node:fs'
 const named = {
   filters: ['lib/plan/path.ts', 'lib/plan/permitted-paths.ts', 'lib/plan/plan-filters.ts'],
   access: [
-    'lib/resource/access.ts', 'lib/policy/guard.ts', 'lib/policy/made-up-users.ts', 'lib/policy/operations.ts',
-    'lib/policy/owner.ts', 'lib/policy/protection.ts'
+    'lib/resource/access.ts', 'lib/policy/guard.ts', 'lib/policy/operations.ts', 'lib/policy/owner.ts',
+    'lib/policy/protection.ts'
   ],
-  authentication: ['lib/policy/passwords.ts', 'lib/policy/stored-hashes.ts']
+  authentication: ['lib/policy/passwords.ts', 'lib/policy/stored-hashes.ts'],
+  dangers: ['lib/policy/hiding-resource.ts', 'lib/policy/made-up-users.ts']
 }
 const batches: Readonly<Record<string, readonly string[]>> = {
   ...named,
