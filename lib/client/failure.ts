@@ -72,6 +72,7 @@ function isFault (fault: unknown): fault is FieldFault {
 function secondsOf (header: string | null): number | undefined {
   if (header === null) return undefined
   if (/^\d+$/.test(header)) return Number(header)
-  const moment = Date.parse(header)
+  // `Date.parse` also takes `-5` for a date.
+  const moment = header.endsWith(' GMT') ? Date.parse(header) : NaN
   return Number.isNaN(moment) ? undefined : Math.max(0, Math.ceil((moment - Date.now()) / 1000))
 }

@@ -12,7 +12,7 @@ export interface ClientOptions {
   readonly password?: string
   /** Bearer token, for a policy that the deployer wrote. Excludes `username` and `password`. */
   readonly token?: string
-  /** Headers of every request, or a function that returns them for each request. */
+  /** Headers of every request, or a function that returns them for each call; a repetition sends the same ones. */
   readonly headers?: Headers | (() => Headers | Promise<Headers>)
   /**
    * The mode in which browsers add their own cookies and logins. Default `omit` with a user name or a token, otherwise
@@ -46,8 +46,14 @@ export function checkOptions (options: ClientOptions): Endpoint {
     credentials,
     fetch,
     headers: async () =>
-      checkHeaders({ ...authorization, ...typeof headers === 'function' ? await headers() : headers })
+      checkHeaders({ ...authorization, ...requirePlain(typeof headers === 'function' ? await headers() : headers) })
   }
+}
+
+/** Refuses `Headers` and lists of pairs, which have no properties of these names, so that nothing would be sent. */
+function requirePlain (headers: Headers): Headers {
+  if (Symbol.iterator in Object(headers)) throw new TypeError("'headers' must be a plain object of texts")
+  return headers
 }
 
 /**

@@ -59,13 +59,13 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
     await send(endpoint, { ...wanted, path: `/${name}/${rest}` })
   return Object.freeze({
     list: (query = {}, { signal } = {}) => toList(query, async (text) =>
-      await call({ method: 'GET', signal }, text === '' ? '' : `?${text}`) as Page<unknown>),
+      await call({ method: 'GET', signal, isComposed: true }, text === '' ? '' : `?${text}`) as Page<unknown>),
     create: async (body, { signal } = {}) => hasOwnKey(body)
       ? await createOnce(endpoint, { path: `/${name}/`, body, signal })
       : await call({ method: 'POST', body, signal }),
     read: async (key, { include = [], signal } = {}) => {
       const query = include.length === 0 ? '' : `?${toQuery({ include })}`
-      return await call({ method: 'GET', signal }, `${keyPath(key)}${query}`)
+      return await call({ method: 'GET', signal, isComposed: query !== '' }, `${keyPath(key)}${query}`)
     },
     update: async (key, body, { signal, ifMatch } = {}) =>
       await call({ method: 'PUT', body, signal, ifMatch }, keyPath(key)),

@@ -23,6 +23,11 @@ export interface Call extends ConditionalOptions {
   /** Path after the prefix, with a slash at its start. */
   readonly path: string
   readonly body?: unknown
+  /**
+   * True if the answer is no record as it is stored, but a page, or a record with related ones. An ETag of such an
+   * answer is not the record's: a plugin of the server may have added it.
+   */
+  readonly isComposed?: boolean
 }
 
 /**
@@ -33,7 +38,7 @@ export interface Call extends ConditionalOptions {
  *   `fetch` throws.
  */
 export async function prepare (
-  endpoint: Endpoint, { method, path, body, signal, ifMatch }: Call
+  endpoint: Endpoint, { method, path, body, signal, ifMatch, isComposed = false }: Call
 ): Promise<() => Promise<unknown>> {
   const condition = ifMatchHeader(ifMatch)
   const headers = { ...await endpoint.headers(), ...condition }
@@ -53,7 +58,7 @@ export async function prepare (
     const text = await answer.text()
     if (!answer.ok) throw toFailure(answer, text)
     const parsed = text === '' ? undefined : parse(text, answer.status)
-    keepEtag(parsed, answer.headers.get('etag'))
+    if (!isComposed) keepEtag(parsed, answer.headers.get('etag'))
     return parsed
   }
 }

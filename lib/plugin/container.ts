@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { checkCompiler } from '../../schemas/check.js'
 import { openEngine, type Engine } from '../database/engine.js'
 import { errors } from '../errors.js'
@@ -163,9 +163,19 @@ function isolate (scope: FastifyInstance, { onRequest }: Scheduler): SerializerO
   // The handler is async, so that it rejects. If it threw a value that is no Error, Fastify would send that value as
   // the answer.
   scope.setErrorHandler(async (error, request) => passOn(error, request))
+  if (scope.initialConfig.http2 === true) scope.addHook('onRequest', expectBody)
   scope.addHook('onRequest', noStore)
   scope.addHook('onRequest', onRequest)
   return serializerOf
+}
+
+/**
+ * Gives a request over HTTP/2 a content type if it has none. Without one, Fastify takes a body for empty that has
+ * neither `content-length` nor `transfer-encoding`. HTTP/2 requires none of them.
+ */
+const expectBody: onRequestHookHandler = ({ raw: { headers } }, _reply, done) => {
+  headers['content-type'] ??= 'application/json'
+  done()
 }
 
 /**

@@ -29,8 +29,7 @@ export function guardHooks (
   return [
     ...isPrivate(resource, operation) ? [noStore] : [],
     refuseForeign(allowedOrigins),
-    forgetUser,
-    ...[...policy, ...recordHooks(resource, operation)].map(passingOn),
+    ...[forgetUser, ...policy, ...recordHooks(resource, operation)].map(passingOn),
     rememberUser
   ]
 }
@@ -44,11 +43,14 @@ const noStore: preHandlerHookHandler = (_request, reply, done) => {
 const earlier = new WeakMap<FastifyRequest, Identity>()
 
 /** Forgets the user whom an earlier guard of the same route has found: the policy of this one may know other users. */
-const forgetUser: preHandlerHookHandler = (request, _reply, done) => {
+const forgetUser: Hook = async (request) => {
+  if (!(kUser in request)) {
+    throw new Error(`The route '${request.routeOptions.url}' has a guard, but lies outside of the scope in which the ` +
+      'plugin was registered: register the plugin where the route is, or around it')
+  }
   const user = userOf<Identity>(request)
   if (user !== null) earlier.set(request, user)
   request.setDecorator(kUser, undefined)
-  done()
 }
 
 /** Gives the handler the user of an earlier guard if this guard has found none. */

@@ -563,6 +563,11 @@ test('no command repeats a password, wherever a URL stands', async (t) => {
       t.notMatch(out + err, 's3cret', words.join(' '))
     }
   }
+  for (const words of [['-u', 'me:s3cret'], ['--user=me:s3cret'], ['--pasword=s3cret'], ["--pasword='s3cret'"]]) {
+    const { code, out, err } = await run('serve', 'sqlite:./nowhere.db', ...words)
+    t.equal(code, 2)
+    t.notMatch(out + err, 's3cret', words.join(' '))
+  }
   const path = await siteFile(t)
   t.match(await run('introspect', `sqlite:${path}`, '--table', 'a://me:s3cret@b'), { code: 2, err: /has no table '…'/ })
   t.match(await run('check', 'postgres://me:s3cret@localhost/site'), {

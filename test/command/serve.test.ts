@@ -84,7 +84,7 @@ test('D-217: one of user and password alone is an error, also if the password is
   t.match(await serve([url, '--password', 'x']), { code: 2, err: /There is a password, but no user: add --user/ })
   for (const [user, password] of [['', 'x'], ['a:b', 'x'], ['ann', '']] as const) {
     t.match(await serve([url, `--user=${user}`, `--password=${password}`]), {
-      code: 2, err: /name without colons, and a password that is not empty/
+      code: 2, err: /name without colons: give the password by the environment variable|must not be empty/
     })
   }
   const { code } = await serve([url, '--user', 'ann', '--password', 'x', '--port', '0'], async (address) => {

@@ -351,6 +351,22 @@ test('D-136: guard() of an unknown or an ambiguous resource, or of an unknown op
   t.throws(() => app.restModels.guard('message', 'updte' as never), { ...invalid, message: /did you mean 'update'/ })
 })
 
+test('D-136: a guard of a route outside of the scope of the plugin lets nobody in, and the log says why', async (t) => {
+  const db = await openDatabase(t)
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'error', stream: { write: (line) => { lines.push(line) } } } })
+  t.teardown(async () => { await app.close() })
+  await createTables(db, [Note])
+  await app.register(async (inner) => {
+    await inner.register(restModels, { db })
+    inner.restModels.register(Note, { auth: hostAuth(() => ({ id: 1 })) })
+    await inner.restModels.setup()
+    app.post('/x/', { preHandler: inner.restModels.guard(Note, 'create') }, async () => 'done')
+  })
+  t.match((await app.inject({ method: 'POST', url: '/x/' })).json(), { statusCode: 500, code: 'REST_MODELS_INTERNAL' })
+  t.match(lines.join(), /The route '\/x\/' has a guard, but lies outside of the scope.*register the plugin where the/)
+})
+
 test('D-136: an error behind guard() tells no more than one behind a resource', async (t) => {
   const db = await openDatabase(t)
   const app = Fastify()

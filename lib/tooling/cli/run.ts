@@ -51,7 +51,7 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
-      writeErr: (text) => terminal.err(text.trimEnd())
+      writeErr: (text) => terminal.err(withoutUnknownValue(text.trimEnd()))
     })
     .showHelpAfterError('Add --help to see the commands and options.')
   for (const [name, { summary, arguments: wanted, options, run }] of Object.entries(commands)) {
@@ -63,6 +63,11 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
     command.action(async () => { end(await run(command.args, command.opts() as never, terminal)) })
   }
   return program
+}
+
+/** Hides the value of an option that commander does not know: its name may be that of a password with a slip. */
+function withoutUnknownValue (message: string): string {
+  return message.replace(/(?<=^error: unknown option '[^'=]*=)[^]*(?=')/, '…')
 }
 
 /**
