@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { hash } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { errors, withRetryAfter } from '../errors.js'
+import { errors, withinTime, withRetryAfter } from '../errors.js'
 import { Events } from '../events/events.js'
 import type { LoginMessage } from '../events/messages.js'
 import { maxPasswordBytes } from '../fields/field-kinds.js'
@@ -38,6 +38,12 @@ const maxRemembered = 1000
 
 /** Milliseconds for which a successful password check is remembered. */
 const rememberMs = 10 * 60 * 1000
+
+/**
+ * Milliseconds that `verify` may take. A slower one is refused with 503, so that no more than this time goes by until
+ * other passwords have their turn.
+ */
+const maxVerifyMs = 5000
 
 /** Passwords of all clients that may wait to be checked or hashed. A further one is refused with 429. */
 const maxWaiting = 128
@@ -100,7 +106,8 @@ export class Passwords {
    * True if the password of the credentials matches the stored value. A password of more than {@link maxPasswordBytes}
    * never matches.
    *
-   * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting
+   * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting;
+   *   REST_MODELS_UNAVAILABLE (503) if `verify` takes longer than {@link maxVerifyMs}
    */
   matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): boolean | Promise<boolean> {
     // The text holds everything that the result depends on. Because of the lengths, two different checks never have the
@@ -158,7 +165,8 @@ export class Passwords {
   async #compare (password: string, stored: string | null, verifyOther: Verify | undefined): Promise<boolean> {
     const hash = stored != null && isHash(stored) ? stored : undefined
     if (stored !== null && hash === undefined && verifyOther !== undefined) {
-      return await verifyOther(password, stored) === true
+      const verify = (): ReturnType<Verify> => verifyOther(password, stored)
+      return await withinTime(maxVerifyMs, "The function 'verify' of a policy", verify) === true
     }
     return await this.#hashes.match(password, hash)
   }

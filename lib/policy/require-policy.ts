@@ -26,7 +26,7 @@ export function requirePolicy (where: string, policy: AnyPolicy): void {
 }
 
 function requireScheme (where: string, scheme: SecurityScheme): void {
-  const { type, in: place } = Object(scheme) as Partial<SecurityScheme>
+  const { type, in: place, name } = Object(scheme) as Partial<SecurityScheme>
   if (typeof type !== 'string') {
     throw new errors.InvalidOptions(
       `${where} needs a security scheme of OpenAPI as 'scheme', such as { type: 'http', scheme: 'bearer' }`)
@@ -34,6 +34,9 @@ function requireScheme (where: string, scheme: SecurityScheme): void {
   if (type === 'apiKey' && place !== 'header' && place !== 'cookie') {
     throw new errors.InvalidOptions(
       `${where} needs 'header' or 'cookie' as 'in' of its scheme: logs, caches and links would keep a key in a URL`)
+  }
+  if (type === 'apiKey' && (typeof name !== 'string' || name === '')) {
+    throw new errors.InvalidOptions(`${where} needs the name of the ${place} as 'name' of its scheme`)
   }
 }
 

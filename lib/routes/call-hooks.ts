@@ -4,7 +4,7 @@ import { withHookDatabase } from '../database/hook-database.js'
 import { toHostError } from '../database/host-failure.js'
 import type { OpenTransaction } from '../database/transaction.js'
 import type { Row } from '../engines/executor.js'
-import { unavailable } from '../errors.js'
+import { withinTime } from '../errors.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import { addHookValues } from '../plan/plan-hook-values.js'
 import { hasValue, type WritePlan } from '../plan/plan-write.js'
@@ -90,9 +90,6 @@ export async function callAfter (
   }))
 }
 
-/** Longest time of a timer of Node.js in milliseconds, 25 days. A timer with a longer time would end at once. */
-const maxTimerMs = 2 ** 31 - 1
-
 /**
  * Returns the result of a hook.
  *
@@ -102,11 +99,9 @@ const maxTimerMs = 2 ** 31 - 1
 async function inTime<Result> (
   { name, limits: { statementTime }, engine: { dialect } }: Resource, hook: string, call: () => Promise<Result>
 ): Promise<Result> {
-  return await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(unavailable({ cause: new Error(`${hook} of resource '${name}' took longer than ${statementTime} ms`) }))
-    }, Math.min(statementTime, maxTimerMs))
-    call().finally(() => { clearTimeout(timer) })
-      .then(resolve, (failure: unknown) => { reject(toHostError(dialect, failure)) })
-  })
+  try {
+    return await withinTime(statementTime, `${hook} of resource '${name}'`, call)
+  } catch (failure) {
+    throw toHostError(dialect, failure)
+  }
 }

@@ -5,6 +5,7 @@
 import { hash, verify } from '@node-rs/argon2'
 import type { FastifyInstance } from 'fastify'
 import { connect, type AddressInfo } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { test } from 'tap'
 import { defineModel, foreignKey, hashPassword, userAuth, type Policy } from '../../lib/index.js'
 import { reads } from '../../lib/policy/operations.js'
@@ -112,6 +113,25 @@ test('T-52: a check of passwords that gives or throws nonsense neither hangs nor
     })
     t.equal(statusCode, way !== ways[0] ? 500 : value === true ? 200 : 401, `${String(way)} ${String(value)}`)
   }
+})
+
+test('T-52: a check that never ends is a 503 after five seconds, and others then have their turn', async (t) => {
+  const { app, db } = await buildApp(t, {
+    rows: siteRows,
+    register: (registry) => {
+      registry.register(Message, { auth: userAuth(User, { verify: async () => await new Promise<boolean>(() => {}) }) })
+    }
+  })
+  await db.updateTable('user').set({ password: 'plain' }).where('username', '=', 'bob').execute()
+  const start = performance.now()
+  const login = async (name: string, password: string) => (await app.inject({
+    method: 'PUT', url: '/api/message/1/', payload: '{}', headers: { authorization: basic(name, password) }
+  })).statusCode
+  const cores = availableParallelism()
+  const hanging = Array.from({ length: cores }, async (_login, index) => await login('bob', `${index}`))
+  t.equal(await login('alice', 'alice'), 200)
+  t.ok(performance.now() - start > 4900)
+  t.same(new Set(await Promise.all(hanging)), new Set([503]))
 })
 
 test('T-53: the challenge is the one that is specified', async (t) => {

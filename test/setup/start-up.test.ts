@@ -854,6 +854,10 @@ test('careless options of the plugin and of resources are told at start-up', asy
     [{ defaultAuth: policy({ scheme: null }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
     [{ defaultAuth: policy({ scheme: { type: 'apiKey', in: 'query', name: 'key' } }) },
       /'defaultAuth' needs 'header' or 'cookie' as 'in' of its scheme/],
+    [{ defaultAuth: policy({ scheme: { type: 'apiKey', in: 'cookie' } }) },
+      /'defaultAuth' needs the name of the cookie as 'name' of its scheme/],
+    [{ defaultAuth: policy({ scheme: { type: 'apiKey', in: 'header', name: '' } }) },
+      /'defaultAuth' needs the name of the header as 'name' of its scheme/],
     [{ defaultAuth: policy({ authenticator: async () => async () => null }) }, /authenticator\(\) must give a function/]
   ] as const) {
     await t.rejects(buildApp(t, { options, register: onlyNote }), {
