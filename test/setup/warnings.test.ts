@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import { defineModel, foreignKey, openAuth, text, userAuth, type ResourceOptions } from '../../lib/index.js'
-import { buildApp, Message, User, type BuildOptions } from '../support/site.js'
+import { buildApp, Message, Note, User, type BuildOptions } from '../support/site.js'
 
 /** Returns what an app warns of at start-up, as far as it is about a certain thing. */
 async function warningsOf (
@@ -100,4 +100,25 @@ test('references that follow a resource without a scope are told, if a later one
   t.strictSame(await told(userAuth(User), scope), [], 'anybody may list the first')
   isReferredTo = false
   t.strictSame(await told(closed, scope), [], 'nothing refers to the model')
+})
+
+test('what refers to another model, or by its owner field, gets around no scope', async (t) => {
+  const scope = (user: object | null) => user === null ? null : {}
+  const closed = userAuth(User, { protect: 'all' })
+  const Label = defineModel('Label', { note: foreignKey(() => Note) })
+  const told = async (before: BuildOptions['register'], first = {}, later: object = { scope }) => await warningsOf(t, {
+    models: [User, Note, Message, Label],
+    register: (registry) => {
+      before?.(registry)
+      registry.register(User, { auth: closed, exclude: ['password'], path: 'all', ...first })
+      registry.register(User, { auth: closed, exclude: ['password'], path: 'some', ...later })
+    }
+  }, 'references follow the first resource')
+  const messages: BuildOptions['register'] = (registry) => registry.register(Message, { auth: closed })
+  t.equal((await told(messages)).length, 1, 'the order of other models does not count')
+  t.strictSame(await told((registry) => registry.register(Label, { auth: closed })), [])
+  t.strictSame(await told((registry) => registry.register(Message, { auth: closed, ownerField: 'user' })), [])
+  t.strictSame(await told(messages, { scope }), [], 'the first has a scope')
+  t.strictSame(await told((registry) => registry.register(Message, { auth: closed, scope }), {}, {}), [],
+    'only another model has a scope')
 })
