@@ -106,6 +106,11 @@ export function withDetails<E extends Error> (error: E, details: readonly FieldF
   return Object.assign(error, { details: details.map(({ field, message }) => ({ field: shownName(field), message })) })
 }
 
+/** Returns an error about one parameter or field, with that field in its details. */
+export function fieldError<E extends Error> (Fault: new (name: string) => E, field: string, message: string): E {
+  return withDetails(new Fault(field), [{ field, message }])
+}
+
 /**
  * Returns REST_MODELS_INVALID_RECORD (400) for a hook to throw: `invalidRecord({ title: 'must not contain links' })`.
  *

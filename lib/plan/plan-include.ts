@@ -1,4 +1,4 @@
-import { errors, shownName, withDetails } from '../errors.js'
+import { errors, fieldError, shownName } from '../errors.js'
 import type { ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
@@ -83,13 +83,11 @@ const maxCompared = 200
 function unknownInclude (scope: IncludeScope, written: string, closed: ReadonlySet<Model>): Error {
   const known: string[] = []
   for (const name of includeNames(scope, closed)) if (known.push(name) === maxCompared) break
-  return withDetails(new errors.InvalidInclude('include'), [{
-    field: 'include',
-    message: `must be foreign keys by their declared names, separated by commas; '${shownName(written)}' is not one ` +
-      `that this resource can include${typoSuggestion(written, known)}`
-  }])
+  return fieldError(errors.InvalidInclude, 'include',
+    `must be foreign keys by their declared names, separated by commas; '${shownName(written)}' is not one ` +
+    `that this resource can include${typoSuggestion(written, known)}`)
 }
 
 function tooMuch (message: string): Error {
-  return withDetails(new errors.TooMuch('include'), [{ field: 'include', message }])
+  return fieldError(errors.TooMuch, 'include', message)
 }

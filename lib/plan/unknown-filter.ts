@@ -1,4 +1,4 @@
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keySuggestion } from '../model/key.js'
@@ -44,6 +44,6 @@ function firstPaths (scope: ListScope, closed: ReadonlySet<Model>): string[] {
 
 /** Returns the error for an operator that a field does not have. */
 export function unknownOperator (name: string, column: Column): Error {
-  const message = `must end in an operator of its field: ${valueKindOf(column).operators.join(', ')}`
-  return withDetails(new errors.UnknownOperator(name), [{ field: name, message }])
+  return fieldError(
+    errors.UnknownOperator, name, `must end in an operator of its field: ${valueKindOf(column).operators.join(', ')}`)
 }
