@@ -1,6 +1,6 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { Row } from '../engines/executor.js'
-import { asIs, type Storage, type Stored } from '../engines/storage.js'
+import { asIs, type Storage, type StorageName, type Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import type { FieldKindRow } from '../fields/field-kind-row.js'
 import { fieldKinds } from '../fields/field-kinds.js'
@@ -47,6 +47,15 @@ function requireTarget (target: Model | undefined, where: string): Model {
  */
 export function valueKindOf ({ kind, target }: Column): FieldKindRow {
   return fieldKinds[target === undefined ? kind : target().primaryKey.kind]
+}
+
+const numbers: ReadonlySet<StorageName> = new Set(['key', 'integer', 'number'])
+
+/** Returns the type that the values of a column have in JSON: of the kind `json`, whose values have any, `string`. */
+export function jsonTypeOf (column: Column): 'string' | 'number' | 'boolean' {
+  const { storage } = valueKindOf(column)
+  if (storage === 'boolean') return storage
+  return numbers.has(storage) ? 'number' : 'string'
 }
 
 /** Returns the options that the values of a column have to meet. A foreign key has those of the key it refers to. */
