@@ -3,7 +3,7 @@ import type { Row } from '../engines/executor.js'
 import { asIs, type Storage, type StorageName, type Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import type { FieldKindRow } from '../fields/field-kind-row.js'
-import { fieldKinds } from '../fields/field-kinds.js'
+import { fieldKinds, type FieldKind } from '../fields/field-kinds.js'
 import type { FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
 import { keyName, type Column, type ForeignKeyColumn, type Model } from './model.js'
@@ -39,6 +39,11 @@ function requireTarget (target: Model | undefined, where: string): Model {
   if (target.primaryKey.parts === undefined) return target
   throw new errors.InvalidModel(`${where} refers to model '${target.name}', whose key has several fields: ` +
     'declare fields of the same kinds instead, or give that model a key of one field')
+}
+
+/** Returns the kind of a column's values. For a foreign key, that is the kind of the primary key that it refers to. */
+export function valueKindNameOf ({ kind, target }: Column): FieldKind {
+  return target === undefined ? kind : target().primaryKey.kind
 }
 
 /**
