@@ -8,6 +8,9 @@ export interface FieldFault {
   readonly message: string
 }
 
+/** Returns the faults of an object's properties; an empty list if there are none. */
+export type Check = (values: object) => readonly FieldFault[]
+
 const deployerError = <Code extends string>(code: Code) =>
   createError<`REST_MODELS_${Code}`, 500, [message: string]>(`REST_MODELS_${code}`, '%s', 500)
 

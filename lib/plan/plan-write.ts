@@ -1,11 +1,11 @@
 import { v7 as makeUuid } from 'uuid'
-import { errors, shownName, withDetails, type FieldFault } from '../errors.js'
+import { errors, shownName, withDetails, type Check, type FieldFault } from '../errors.js'
 import { isMadeByApi, jsonTypeOf, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import { isRecordKey, type Json, type RecordKey } from '../values/values.js'
 import { defaultOf } from './defaults.js'
-import { readFields, type Check, type WrittenField } from './read-fields.js'
+import { readFields, type WrittenField } from './read-fields.js'
 
 /** Columns that writes of a resource may name, and the checks of their values, fixed at setup. */
 export interface WriteScope {
