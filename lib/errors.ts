@@ -8,6 +8,9 @@ export interface FieldFault {
   readonly message: string
 }
 
+/** Returns the faults of an object's properties; an empty list if there are none. */
+export type Check = (values: object) => readonly FieldFault[]
+
 const deployerError = <Code extends string>(code: Code) =>
   createError<`REST_MODELS_${Code}`, 500, [message: string]>(`REST_MODELS_${code}`, '%s', 500)
 
@@ -104,6 +107,11 @@ export function messageOf (thrown: unknown): string {
 /** Adds the faulty fields to an error, so that the answer to the client lists them, and returns the same error. */
 export function withDetails<E extends Error> (error: E, details: readonly FieldFault[]): E {
   return Object.assign(error, { details: details.map(({ field, message }) => ({ field: shownName(field), message })) })
+}
+
+/** Returns an error about one parameter or field, with that field in its details. */
+export function fieldError<E extends Error> (Fault: new (name: string) => E, field: string, message: string): E {
+  return withDetails(new Fault(field), [{ field, message }])
 }
 
 /**

@@ -35,6 +35,19 @@ export function typoSuggestion (written: string, visible: Iterable<string>): str
   return suggested(written, visible, (edits, length) => edits <= maxEdits && edits < length / 2)
 }
 
+/**
+ * Names that are compared with an unknown name, if a client could name any number of fields through foreign keys. The
+ * number bounds the cost of a wrong request.
+ */
+const maxCompared = 200
+
+/** Returns the first {@link maxCompared} of the candidates for a suggestion. */
+export function firstCandidates<Candidate> (candidates: Iterable<Candidate>): readonly Candidate[] {
+  const first: Candidate[] = []
+  for (const candidate of candidates) if (first.push(candidate) === maxCompared) break
+  return first
+}
+
 function suggested (
   written: unknown, known: Iterable<string>, isNear: (edits: number, length: number) => boolean
 ): string {

@@ -1,17 +1,15 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import type { FieldFault } from '../lib/errors.js'
+import type { Check, FieldFault } from '../lib/errors.js'
 import { formats } from './formats.js'
 import { messageOf } from './messages.js'
-
-/** Returns the faults of an object's properties. It does not coerce, remove or fill in anything. */
-export type Check = (value: object) => readonly FieldFault[]
 
 /**
  * Compiler of checks against schemas. All resources of one plugin registration share a compiler. It compiles a check
  * when the check is first used.
  */
 export interface CheckCompiler {
+  /** Returns a check that does not coerce, remove or fill in anything. */
   ofObject (schema: TSchema): Check
   /**
    * Returns a check that gives the first fault of a value, or undefined if the value has none. Equal schemas share one

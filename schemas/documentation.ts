@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { kindDocumentation, type KindDocumentation } from '../lib/fields/kind-documentation.js'
 import {
-  isClientGenerated, isMadeByApi, isNow, isSecret, valueKindOf, valueOptionsOf, type Column
+  isClientGenerated, isMadeByApi, isNow, isSecret, valueKindNameOf, valueKindOf, valueOptionsOf, type Column
 } from '../lib/model/column.js'
 import type { Model } from '../lib/model/model.js'
 import { joinId } from '../lib/model/key.js'
@@ -148,8 +148,7 @@ function reference ({ target }: Column): JsonSchema {
 
 /** Returns the documentation of a column's kind. A foreign key has that of the primary key that it refers to. */
 export function documentationOf (column: Column): KindDocumentation {
-  const { kind, target } = column
-  return kindDocumentation[target === undefined ? kind : target().primaryKey.kind]
+  return kindDocumentation[valueKindNameOf(column)]
 }
 
 /** Returns a copy without undefined properties, and without the symbols by which TypeBox recognizes its schemas. */

@@ -1,5 +1,5 @@
 import { notNull, operators, type FilterSyntax, type Operator } from '../lib/fields/operators.js'
-import { valueKindOf, type Column } from '../lib/model/column.js'
+import { valueKindNameOf, valueKindOf, type Column } from '../lib/model/column.js'
 import { documentationOf, kindSchema, type JsonSchema } from './documentation.js'
 
 /**
@@ -73,10 +73,9 @@ function listPattern (column: Column): JsonSchema {
   return item === undefined ? {} : { pattern: `^((${item})(,(${item}))*)?$` }
 }
 
-/** Returns the name of a column's kind, capitalized. A foreign key has that of the primary key that it refers to. */
-function kindName ({ kind, target }: Column): string {
-  const name = target === undefined ? kind : target().primaryKey.kind
-  return sentence(name)
+/** Returns the name of the kind of a column's values, capitalized. */
+function kindName (column: Column): string {
+  return sentence(valueKindNameOf(column))
 }
 
 function sentence (text: string): string {

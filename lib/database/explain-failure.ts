@@ -1,5 +1,5 @@
 import { StatementFailure } from '../engines/statement-failure.js'
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError, withDetails } from '../errors.js'
 import type { Column } from '../model/column.js'
 import type { Engine } from './engine.js'
 import { findDangling, findOversized, findTaken, isReferred, type FailedWrite } from './find-fault.js'
@@ -104,22 +104,20 @@ export async function explainReferences (engine: Engine, write: FailedWrite): Pr
   return undefined
 }
 
-function unknownReference (column: Column): Error {
-  return withField(new errors.UnknownReference(column.key), column, 'refers to a record that does not exist')
+function unknownReference ({ key }: Column): Error {
+  return fieldError(errors.UnknownReference, key, 'refers to a record that does not exist')
 }
 
 async function explainSize (engine: Engine, write: RefusedWrite): Promise<Error> {
   const column = await findOversized(engine, write)
   if (column === undefined) return new errors.Constraint({ cause: write.failure })
-  return withField(new errors.InvalidRecord(`'${column.key}'`), column, 'is too long for an index of the database')
+  const { key } = column
+  return withDetails(
+    new errors.InvalidRecord(`'${key}'`), [{ field: key, message: 'is too long for an index of the database' }])
 }
 
 function notUnique (taken: readonly Column[]): Error {
   const message = taken.length === 1 ? 'is already taken' : 'is already taken in this combination'
   const error = new errors.NotUnique(taken.map(({ key }) => `'${key}'`).join(' and '))
   return withDetails(error, taken.map(({ key }) => ({ field: key, message })))
-}
-
-function withField (error: Error, { key }: Column, message: string): Error {
-  return withDetails(error, [{ field: key, message }])
 }

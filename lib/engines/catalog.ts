@@ -1,5 +1,5 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
-import type { FieldOptions } from '../values/field-options.js'
+import { maxPrecision, type FieldOptions } from '../values/field-options.js'
 import type { StorageName } from './storage.js'
 
 /** A table, or another object that an engine lists beside tables, such as a view. */
@@ -222,13 +222,13 @@ export const described = {
   },
   text: ({ digits: [maxLength] }) => ({ kind: 'text', options: maxLength === undefined ? {} : { maxLength } }),
   /**
-   * Returns a decimal field. Returns a number field and the loss if the type has no digits or more than 15, because
-   * only 15 are exact, or if its scale is below 0 or above its precision.
+   * Returns a decimal field. Returns a number field and the loss if the type has no digits or more than
+   * {@link maxPrecision}, because only these are exact, or if its scale is below 0 or above its precision.
    */
   decimal: ({ digits: [precision = 0, scale = 0], written }) => {
-    const isExact = precision >= 1 && precision <= 15 && scale >= 0 && scale <= precision
+    const isExact = precision >= 1 && precision <= maxPrecision && scale >= 0 && scale <= precision
     if (isExact) return { kind: 'decimal', options: { precision, scale } }
-    const loss = `is ${written}, of which 15 digits are exact, and is read as a floating-point number`
+    const loss = `is ${written}, of which ${maxPrecision} digits are exact, and is read as a floating-point number`
     return { kind: 'number', options: {}, loss }
   }
 } as const satisfies TypeTable

@@ -1,5 +1,5 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
-import type { FieldOptions } from '../values/field-options.js'
+import { digitsOf, type FieldOptions } from '../values/field-options.js'
 import { itemAt } from '../values/lookup.js'
 import { finiteNumber, type Json } from '../values/values.js'
 import { anyOf } from './any-of.js'
@@ -18,7 +18,8 @@ type Bounds = readonly [least: number, until: number]
  * Returns the least floating-point number that records show as a decimal, and the least one that they show as the next
  * greater decimal.
  */
-export function decimalBounds (value: Json, { scale = 2 }: FieldOptions): Bounds {
+export function decimalBounds (value: Json, options: FieldOptions): Bounds {
+  const { scale } = digitsOf(options)
   const first = (units: number): number => {
     const edge = (units - 0.5) / 10 ** scale
     const candidates = [neighbour(edge, -1), edge, neighbour(edge, 1)]
@@ -124,11 +125,11 @@ export function inDoubles (cast: Cast): Comparing {
  * @param cast     makes a decimal of a value, with as many digits after the point as the column has
  */
 export function inDecimals (
-  written: string, { scale = 2 }: FieldOptions, cast: (value: Parameter, digits: number) => Expression<unknown>
+  written: string, options: FieldOptions, cast: (value: Parameter, digits: number) => Expression<unknown>
 ): Comparing | undefined {
   const { digits: [precision, columnScale = 0] } = readType('', written)
   const digits = precision === undefined ? maxDigits : Math.min(columnScale, maxDigits)
-  if (digits <= scale) return undefined
+  if (digits <= digitsOf(options).scale) return undefined
   const compared: Cast = (value) => cast(value, digits)
   const toDecimal = (number: number): Stored => leastDecimal(number, digits)
   const bounds: Storage['bounds'] = (value, options) => {

@@ -1,5 +1,5 @@
 import type { Expression, RawBuilder, SqlBool } from 'kysely'
-import type { FieldOptions } from '../values/field-options.js'
+import { digitsOf, type FieldOptions } from '../values/field-options.js'
 import { finiteNumber, type Json } from '../values/values.js'
 
 /**
@@ -190,14 +190,17 @@ function finite (stored: Stored): number | null {
  * Returns a stored number as text with exactly `scale` digits after the decimal point; null if it is not finite. Zero
  * has no sign.
  */
-export function decodeDecimal (stored: Stored, { scale = 2 }: FieldOptions): string | null {
-  const text = finite(stored)?.toFixed(scale) ?? null
+export function decodeDecimal (stored: Stored, options: FieldOptions): string | null {
+  const text = finite(stored)?.toFixed(digitsOf(options).scale) ?? null
   return text !== null && text.startsWith('-0') && Number(text) === 0 ? text.slice(1) : text
 }
 
 /** Returns the function that makes the column type of a decimal, such as `numeric(15, 2)`. */
 export function decimalType (name: string): Storage['type'] {
-  return ({ precision = 15, scale = 2 }) => `${name}(${precision}, ${scale})`
+  return (options) => {
+    const { precision, scale } = digitsOf(options)
+    return `${name}(${precision}, ${scale})`
+  }
 }
 
 /**

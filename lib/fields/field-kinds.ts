@@ -17,7 +17,6 @@ const valueOperators = [...equality, ...comparisons] as const
 const textLength = (options: FieldOptions) => options.enum === undefined ? maxLengthOf(options) : options.maxLength
 const length = ({ minLength, maxLength }: FieldOptions) => defined({ minLength, maxLength })
 const range = ({ minimum, maximum }: FieldOptions) => defined({ minimum, maximum })
-const digits = ({ precision = 15, scale = 2 }: FieldOptions): [precision: number, scale: number] => [precision, scale]
 
 /** Row of the kind `foreignKey`. The kind `key`, an integer primary key, differs only in its options. */
 const reference = {
@@ -75,8 +74,8 @@ const table = {
     options: { precision: true, scale: true },
     expects: 'a decimal number that looks like "12.50", with no more digits than its field takes',
     schema: () => Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 18 }),
-    accept: (text, options) => values.decimal(text, ...digits(options)),
-    parse: (text, options) => values.decimal(text, ...digits(options)),
+    accept: values.decimal,
+    parse: values.decimal,
     operators: valueOperators,
     storage: 'decimal'
   } as const satisfies KindRow<string, DecimalOptions>,

@@ -40,7 +40,7 @@ export const kindDocumentation: Readonly<Record<FieldKind, KindDocumentation>> =
   integer: { example: (options) => Math.ceil(inRange(1, options)) },
   bigint: { body: 'A whole number of 64 bits, as text', example: () => '9007199254740993' },
   number: { example: (options) => inRange(1.5, options) },
-  decimal: { example: ({ precision = 15, scale = 2 }) => decimal(precision > scale ? '1' : '0', precision, scale) },
+  decimal: { example: (options) => decimal('1', options) ?? decimal('0', options) },
   boolean: { example: () => true },
   datetime: {
     answer: {

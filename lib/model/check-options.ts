@@ -4,7 +4,7 @@ import type { OptionNames } from '../fields/field-kind-row.js'
 import { fieldKinds } from '../fields/field-kinds.js'
 import { unknownOption } from '../suggest.js'
 import {
-  maxFormatLength, maxLengthOf, maxUniqueLength, type CommonOptions, type FieldOptions
+  digitsOf, maxFormatLength, maxLengthOf, maxPrecision, maxUniqueLength, type CommonOptions, type FieldOptions
 } from '../values/field-options.js'
 import { storableText } from '../values/values.js'
 import { keyName, type Field } from './model.js'
@@ -55,9 +55,8 @@ export function checkOptions (where: string, name: string, { kind, options }: Fi
   if (fault !== undefined) throw new InvalidModel(`${where}: ${fault}`)
 }
 
-function optionFault (
-  { nullable, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions
-): string | undefined {
+function optionFault ({ nullable, onDelete, format, ...options }: FieldOptions): string | undefined {
+  const { precision, scale } = digitsOf(options)
   if (format !== undefined && !formats.includes(format)) return `'format' is one of ${formatNames.join(', ')}`
   if (nullable !== undefined && typeof nullable !== 'boolean') return "'nullable' is true or false"
   if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
@@ -65,7 +64,9 @@ function optionFault (
     return "'onDelete' is 'restrict', 'cascade' or 'set null'"
   }
   if (onDelete === 'set null' && nullable !== true) return "onDelete 'set null' needs a field that is 'nullable'"
-  if (!Number.isInteger(precision) || precision < 1 || precision > 15) return "'precision' must be from 1 to 15"
+  if (!Number.isInteger(precision) || precision < 1 || precision > maxPrecision) {
+    return `'precision' must be from 1 to ${maxPrecision}`
+  }
   if (!Number.isInteger(scale) || scale < 0 || scale > precision) return "'scale' must be from 0 to 'precision'"
   return undefined
 }

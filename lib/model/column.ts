@@ -1,9 +1,9 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { Row } from '../engines/executor.js'
-import { asIs, type Storage, type Stored } from '../engines/storage.js'
+import { asIs, type Storage, type StorageName, type Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import type { FieldKindRow } from '../fields/field-kind-row.js'
-import { fieldKinds } from '../fields/field-kinds.js'
+import { fieldKinds, type FieldKind } from '../fields/field-kinds.js'
 import type { FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
 import { keyName, type Column, type ForeignKeyColumn, type Model } from './model.js'
@@ -41,12 +41,26 @@ function requireTarget (target: Model | undefined, where: string): Model {
     'declare fields of the same kinds instead, or give that model a key of one field')
 }
 
+/** Returns the kind of a column's values. For a foreign key, that is the kind of the primary key that it refers to. */
+export function valueKindNameOf ({ kind, target }: Column): FieldKind {
+  return target === undefined ? kind : target().primaryKey.kind
+}
+
 /**
  * Returns the {@link FieldKindRow} for a column's values. For a foreign key, that is the one of the primary key that it
  * refers to.
  */
 export function valueKindOf ({ kind, target }: Column): FieldKindRow {
   return fieldKinds[target === undefined ? kind : target().primaryKey.kind]
+}
+
+const numbers: ReadonlySet<StorageName> = new Set(['key', 'integer', 'number'])
+
+/** Returns the type that the values of a column have in JSON: of the kind `json`, whose values have any, `string`. */
+export function jsonTypeOf (column: Column): 'string' | 'number' | 'boolean' {
+  const { storage } = valueKindOf(column)
+  if (storage === 'boolean') return storage
+  return numbers.has(storage) ? 'number' : 'string'
 }
 
 /** Returns the options that the values of a column have to meet. A foreign key has those of the key it refers to. */

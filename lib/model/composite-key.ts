@@ -2,10 +2,7 @@ import { errors } from '../errors.js'
 import type { FieldKind } from '../fields/field-kinds.js'
 import { suggestion } from '../suggest.js'
 import { keyName, type Column, type FieldSet } from './model.js'
-import { textsFault } from './unique-together.js'
-
-/** Maximum number of fields of a key. An index has room for so many on every engine. */
-const maxFieldCount = 16
+import { maxFieldCount, textsFault } from './unique-together.js'
 
 /** Kinds whose values are exact and have one spelling, so that they can identify a record. */
 const keyKinds: readonly FieldKind[] = ['text', 'integer', 'bigint', 'boolean', 'date', 'uuid', 'foreignKey']

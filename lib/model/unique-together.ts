@@ -6,8 +6,8 @@ import { keyName, type Column, type Field, type FieldSet } from './model.js'
 
 /** Kinds of fields that cannot be unique: no index holds JSON, and a password is hashed. */
 export const notUnique: readonly FieldKind[] = ['json', 'password']
-/** Most fields that can be unique together. An index has room for so many on every engine. */
-const maxFieldCount = 16
+/** Most fields of one unique index, and so of a key. An index has room for so many on every engine. */
+export const maxFieldCount = 16
 /**
  * Most characters that the texts in one unique index can have together. An index of PostgreSQL holds 2,704 bytes, one
  * of MariaDB 3,072, and a character takes up to 4; the rest is for the other fields.
@@ -45,12 +45,9 @@ export function indexedLengthOf (options: FieldOptions): number {
 
 /** Returns an error message if the option `unique` of a model is no list of lists of names; otherwise undefined. */
 export function shapeFault (unique: unknown): string | undefined {
-  const isList = Array.isArray(unique) && unique.every((names) => Array.isArray(names) && names.every(isText))
+  const isList = Array.isArray(unique) && unique.every((names) =>
+    Array.isArray(names) && names.every((name) => typeof name === 'string'))
   return isList ? undefined : "'unique' is a list of lists of field names, such as [['company', 'name']]"
-}
-
-function isText (name: unknown): boolean {
-  return typeof name === 'string'
 }
 
 /**

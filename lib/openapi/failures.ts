@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { plain, type JsonSchema } from '../../schemas/documentation.js'
 import { errorSchema } from '../../schemas/error.js'
-import { errors, withDetails, type FieldFault } from '../errors.js'
+import { errors, fieldError, withDetails, type FieldFault } from '../errors.js'
 
 /** A kind of failure: its status, its meaning, and the errors that report it. */
 interface FailureRow {
@@ -19,8 +19,8 @@ const retryAfter = {
 }
 type Example = FailureRow['examples'][number]
 
-const unknownParameter: Example = withDetails(
-  new errors.UnknownParameter('colour'), [{ field: 'colour', message: 'is not a parameter of this resource' }])
+const unknownParameter: Example =
+  fieldError(errors.UnknownParameter, 'colour', 'is not a parameter of this resource')
 const invalidRecord: Example = withDetails(
   new errors.InvalidRecord("'id'"), [{ field: 'id', message: 'is set by the server' }])
 const invalidBodies: readonly Example[] = [

@@ -6,6 +6,7 @@ import type { Model } from '../model/define-model.js'
 import type { ListScope } from '../plan/list-scope.js'
 import { pathName, type Path } from '../plan/path.js'
 import { permittedPaths } from '../plan/permitted-paths.js'
+import { reservedParameters } from '../request/list-query.js'
 
 /**
  * Most filters in the documentation of one list if some of them go through foreign keys. A path through a foreign key
@@ -63,8 +64,7 @@ function filtersOf (path: Path, limits: ListScope['limits']): DocumentedFilter[]
  * another parameter, or `@fastify/swagger` would read it as a keyword.
  */
 const reservedNames = new Set([
-  'limit', 'page', 'after', 'ordering', 'include', 'count', 'search',
-  'const', 'contentEncoding', 'definitions', 'nullable', 'patternProperties', 'properties'
+  ...reservedParameters, 'const', 'contentEncoding', 'definitions', 'nullable', 'patternProperties', 'properties'
 ])
 
 function filterName (path: string, operator: Operator): string {

@@ -1,6 +1,6 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { Stored } from '../engines/storage.js'
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 import { decode, encode, storageOf, valueKindOf, type Column } from '../model/column.js'
 import { itemAt } from '../values/lookup.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
@@ -134,5 +134,5 @@ function notACursor (): Error {
 }
 
 function invalidCursor (message: string): Error {
-  return withDetails(new errors.InvalidPage(parameter), [{ field: parameter, message }])
+  return fieldError(errors.InvalidPage, parameter, message)
 }

@@ -1,7 +1,6 @@
-import { errors } from '../errors.js'
+import { errors, type Check } from '../errors.js'
 import { acceptDefault, acceptValue, isNow, valueKindOf, type Column } from '../model/column.js'
 import type { Json } from '../values/values.js'
-import type { Check } from './read-fields.js'
 
 /**
  * Returns the fault of a value of a column, in words that follow the field's name, such as 'must be …'; undefined if

@@ -1,6 +1,6 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { Stored } from '../engines/storage.js'
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 import { fieldKinds } from '../fields/field-kinds.js'
 import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
 import { encode, storageOf, valueKindOf, type Column } from '../model/column.js'
@@ -63,7 +63,7 @@ export function readFilterValues (
 ): readonly Stored[] {
   const { syntax } = operators[operator]
   const values = readers[syntax](text, column, limits)
-  if (typeof values === 'string') throw withDetails(new errors.InvalidValue(name), [{ field: name, message: values }])
+  if (typeof values === 'string') throw fieldError(errors.InvalidValue, name, values)
   return storedValues({ column, operator, values }, dialect)
 }
 

@@ -1,8 +1,8 @@
-import { errors, shownName, withDetails } from '../errors.js'
+import { errors, fieldError, shownName } from '../errors.js'
 import type { ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
-import { typoSuggestion } from '../suggest.js'
+import { firstCandidates, typoSuggestion } from '../suggest.js'
 import { baseAlias, type PlannedInclude } from './list-plan.js'
 import { followPath, splitName, type Path } from './path.js'
 import { includeNames, permittedIncludes, visibleOf, type IncludeScope } from './permitted-includes.js'
@@ -74,22 +74,13 @@ function addPath (
   }
 }
 
-/**
- * Names of related records that are compared with an unknown name, to suggest the nearest. The number bounds the cost
- * of a wrong request.
- */
-const maxCompared = 200
-
 function unknownInclude (scope: IncludeScope, written: string, closed: ReadonlySet<Model>): Error {
-  const known: string[] = []
-  for (const name of includeNames(scope, closed)) if (known.push(name) === maxCompared) break
-  return withDetails(new errors.InvalidInclude('include'), [{
-    field: 'include',
-    message: `must be foreign keys by their declared names, separated by commas; '${shownName(written)}' is not one ` +
-      `that this resource can include${typoSuggestion(written, known)}`
-  }])
+  const known = firstCandidates(includeNames(scope, closed))
+  return fieldError(errors.InvalidInclude, 'include',
+    `must be foreign keys by their declared names, separated by commas; '${shownName(written)}' is not one ` +
+    `that this resource can include${typoSuggestion(written, known)}`)
 }
 
 function tooMuch (message: string): Error {
-  return withDetails(new errors.TooMuch('include'), [{ field: 'include', message }])
+  return fieldError(errors.TooMuch, 'include', message)
 }

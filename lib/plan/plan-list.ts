@@ -1,4 +1,4 @@
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 import { isOrderable, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
@@ -39,7 +39,9 @@ export function planList (scope: ListScope, wanted: ListRequest, viewer: ListVie
 function planOrdering (scope: ListScope, written: readonly string[]): readonly PlannedOrder[] {
   const { keyOrdering } = scope
   if (written.length === 0) return keyOrdering
-  if (written.length > maxOrdering) throw tooManyOrders()
+  if (written.length > maxOrdering) {
+    throw fieldError(errors.TooMuch, 'ordering', `names more than ${maxOrdering} fields`)
+  }
   const ordering: PlannedOrder[] = []
   const find = (column: Column): PlannedOrder | undefined => ordering.find((order) => order.column === column)
   for (const order of written.flatMap((name) => planOrder(scope, name))) {
@@ -67,13 +69,8 @@ function planOrder (access: Access, name: string): readonly PlannedOrder[] {
     `each with an optional hyphen before it${typoSuggestion(written, names)}`)
 }
 
-function tooManyOrders (): Error {
-  return withDetails(new errors.TooMuch('ordering'),
-    [{ field: 'ordering', message: `names more than ${maxOrdering} fields` }])
-}
-
 function invalidOrdering (message: string): Error {
-  return withDetails(new errors.InvalidOrdering('ordering'), [{ field: 'ordering', message }])
+  return fieldError(errors.InvalidOrdering, 'ordering', message)
 }
 
 type Place = Pick<ListPlan, 'start' | 'after'>
@@ -90,7 +87,9 @@ function hasCursors (
 
 function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number): Place {
   const start = (page - 1) * limit
-  if (start > limits.offset) throw invalidPage('page', `must not skip more than ${limits.offset} records`)
+  if (start > limits.offset) {
+    throw fieldError(errors.InvalidPage, 'page', `must not skip more than ${limits.offset} records`)
+  }
   return { start, after: undefined }
 }
 
@@ -99,8 +98,4 @@ function planCursor (
 ): Place {
   requireCursors(ordering, visible)
   return readCursor(text, ordering, dialect)
-}
-
-function invalidPage (field: string, message: string): Error {
-  return withDetails(new errors.InvalidPage(field), [{ field, message }])
 }

@@ -1,6 +1,5 @@
-import type { StorageName } from '../engines/storage.js'
 import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
-import { isForeignKey, valueKindOf, type Column } from '../model/column.js'
+import { isForeignKey, jsonTypeOf, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { suggestion } from '../suggest.js'
 import { ignoreRejection } from '../values/promises.js'
@@ -129,14 +128,5 @@ const readers = {
 
 function readValue (value: unknown, column: Column): Json | undefined {
   const type = typeof value
-  return type === typeOf(column) ? parseValue(column, String(value)) : undefined
-}
-
-const numbers: ReadonlySet<StorageName> = new Set(['key', 'integer', 'number'])
-
-/** Returns the type that the values of a column have in JavaScript. */
-function typeOf (column: Column): 'string' | 'number' | 'boolean' {
-  const { storage } = valueKindOf(column)
-  if (storage === 'boolean') return storage
-  return numbers.has(storage) ? 'number' : 'string'
+  return type === jsonTypeOf(column) ? parseValue(column, String(value)) : undefined
 }

@@ -1,4 +1,4 @@
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 import { fieldKinds } from '../fields/field-kinds.js'
 import type { Model } from '../model/define-model.js'
 import { unknownParameter } from '../request/query-string.js'
@@ -46,5 +46,5 @@ function unknownSearch (scope: ListScope, closed: ReadonlySet<Model>): Error {
 }
 
 function invalidSearch (message: string): Error {
-  return withDetails(new errors.InvalidValue(parameter), [{ field: parameter, message }])
+  return fieldError(errors.InvalidValue, parameter, message)
 }

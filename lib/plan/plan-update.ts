@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Dialect } from '../engines/dialect.js'
 import type { StorageName } from '../engines/storage.js'
-import type { FieldFault } from '../errors.js'
+import type { Check, FieldFault } from '../errors.js'
 import { acceptValue, isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { Payload } from '../request/payload.js'
 import { valueAt } from '../values/lookup.js'
 import type { Json } from '../values/values.js'
 import { momentFor } from './defaults.js'
 import { requireNoFaults, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
-import { readFields, type Check, type WrittenField } from './read-fields.js'
+import { readFields, type WrittenField } from './read-fields.js'
 
 /**
  * Returns the value of a column before an update. Returns undefined if the column is hidden: a write must not depend on

@@ -1,12 +1,11 @@
 import { v7 as makeUuid } from 'uuid'
-import type { StorageName } from '../engines/storage.js'
-import { errors, shownName, withDetails, type FieldFault } from '../errors.js'
-import { isMadeByApi, valueKindOf, type Column } from '../model/column.js'
+import { errors, shownName, withDetails, type Check, type FieldFault } from '../errors.js'
+import { isMadeByApi, jsonTypeOf, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import { isRecordKey, type Json, type RecordKey } from '../values/values.js'
 import { defaultOf } from './defaults.js'
-import { readFields, type Check, type WrittenField } from './read-fields.js'
+import { readFields, type WrittenField } from './read-fields.js'
 
 /** Columns that writes of a resource may name, and the checks of their values, fixed at setup. */
 export interface WriteScope {
@@ -95,14 +94,10 @@ export function givenValues (owner: Column | undefined, id: RecordKey | null, fi
   return new Map(fixed).set(owner, value)
 }
 
-/** Types in JSON of keys that are no texts. */
-const keyTypes: Partial<Record<StorageName, 'number'>> = { key: 'number' }
-
 /** Returns, for the log, why no record can belong to a user with the given id, with the remedy but without the id. */
 export function whyNoOwner (owner: Column, id: RecordKey | null): string {
-  const [given, wanted] = [typeof id, keyTypes[valueKindOf(owner).storage] ?? 'string']
   return `The policy gives a user whose id is no key of what '${owner.field}' refers to: ` +
-    `the id is a ${given}, and keys are of the type ${wanted}`
+    `the id is a ${typeof id}, and keys are of the type ${jsonTypeOf(owner)}`
 }
 
 /**
@@ -111,10 +106,9 @@ export function whyNoOwner (owner: Column, id: RecordKey | null): string {
  * another system.
  */
 export function acceptId (owner: Column, id: RecordKey | null): RecordKey | undefined {
-  const { accept, storage } = valueKindOf(owner)
-  const [given, wanted] = [typeof id, keyTypes[storage] ?? 'string']
-  if (given !== wanted) return undefined
-  const accepted = accept(id, owner.options)
+  const given = typeof id
+  if (given !== jsonTypeOf(owner)) return undefined
+  const accepted = valueKindOf(owner).accept(id, owner.options)
   return isRecordKey(accepted) ? accepted : undefined
 }
 
@@ -139,7 +133,8 @@ function defaultValue ({ checkValues }: WriteScope, column: Column, now: Date): 
  */
 function withoutGiven (payload: Payload, given: GivenValues): Payload {
   if (given.size === 0) return payload
-  const names = new Set([...given.keys()].flatMap(({ field, key }) => [field, key]))
+  const names = new Set<string>()
+  for (const { field, key } of given.keys()) names.add(field).add(key)
   return Object.fromEntries(Object.entries(payload).filter(([name]) => !names.has(name)))
 }
 

@@ -1,4 +1,4 @@
-import type { FieldFault } from '../errors.js'
+import type { Check, FieldFault } from '../errors.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keySuggestion } from '../model/key.js'
@@ -15,9 +15,6 @@ export interface WrittenField {
   readonly name: string
   readonly value: Json
 }
-
-/** Returns the faults of an object's properties; an empty list if there are none. */
-export type Check = (values: object) => readonly FieldFault[]
 
 /** Checks that the fields of a body have to pass. */
 interface Rules {

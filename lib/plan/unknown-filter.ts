@@ -1,10 +1,10 @@
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keySuggestion } from '../model/key.js'
 import { reservedParameters } from '../request/list-query.js'
 import { unknownParameter } from '../request/query-string.js'
-import { typoSuggestion } from '../suggest.js'
+import { firstCandidates, typoSuggestion } from '../suggest.js'
 import type { ListScope } from './list-scope.js'
 import { pathName, permittedPath, splitName } from './path.js'
 import { permittedPaths } from './permitted-paths.js'
@@ -20,30 +20,13 @@ export function unknownName (scope: ListScope, name: string, closed: ReadonlySet
   const ofKey = keySuggestion(scope.model, names.join('__'), scope.filterable)
   if (ofKey !== undefined) return unknownParameter(name, ofKey)
   const reserved = reservedParameters.filter((parameter) => parameter !== 'search' || scope.searched.length > 0)
-  const known = [...reserved, ...firstPaths(scope, closed)]
-  return unknownParameter(name, typoSuggestion(names.join('__'), known))
-}
-
-/**
- * Paths whose names are compared with an unknown name, to suggest the nearest. The number bounds the cost of a wrong
- * request.
- */
-const maxCompared = 200
-
-/**
- * Returns the names of the first {@link maxCompared} paths that the client may use. The name of a hidden field must not
- * be suggested.
- */
-function firstPaths (scope: ListScope, closed: ReadonlySet<Model>): string[] {
-  const names: string[] = []
-  for (const path of permittedPaths(scope, scope.limits.joins, closed)) {
-    if (names.push(pathName(path)) === maxCompared) break
-  }
-  return names
+  // The name of a hidden field must not be suggested.
+  const permitted = firstCandidates(permittedPaths(scope, scope.limits.joins, closed)).map(pathName)
+  return unknownParameter(name, typoSuggestion(names.join('__'), [...reserved, ...permitted]))
 }
 
 /** Returns the error for an operator that a field does not have. */
 export function unknownOperator (name: string, column: Column): Error {
-  const message = `must end in an operator of its field: ${valueKindOf(column).operators.join(', ')}`
-  return withDetails(new errors.UnknownOperator(name), [{ field: name, message }])
+  return fieldError(
+    errors.UnknownOperator, name, `must end in an operator of its field: ${valueKindOf(column).operators.join(', ')}`)
 }

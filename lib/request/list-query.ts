@@ -1,7 +1,9 @@
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 import { includeParameter } from './include.js'
 import { parseEntries, single, splitAtCommas, type Entries } from './query-string.js'
 import { wordsOf } from './search-words.js'
+
+const { InvalidPage } = errors
 
 /** A filter as the client wrote it. Its name is not checked yet, and may be that of no field. */
 export interface WrittenFilter {
@@ -55,8 +57,8 @@ export function parseListQuery (query: string, maxLength: number, maxLimit: numb
   const entries = parseEntries(query, maxLength)
   const ordering = single(entries, 'ordering', errors.InvalidOrdering)
   const page = positive(entries, 'page', { most: Infinity, range: 'of at least 1' })
-  const after = single(entries, 'after', errors.InvalidPage)
-  if (page !== undefined && after !== undefined) throw invalidPage('after', 'must not be given beside page')
+  const after = single(entries, 'after', InvalidPage)
+  if (page !== undefined && after !== undefined) throw fieldError(InvalidPage, 'after', 'must not be given beside page')
   const filters: WrittenFilter[] = []
   const rest: Array<Entries[number]> = []
   for (const [name, text] of entries) {
@@ -85,7 +87,7 @@ function isAbsent (name: string, text: string): boolean {
 function parseCount (entries: Entries): boolean {
   const text = single(entries, 'count', errors.InvalidValue)
   if (text === undefined || text === 'true') return text === 'true'
-  throw withDetails(new errors.InvalidValue('count'), [{ field: 'count', message: 'must be true' }])
+  throw fieldError(errors.InvalidValue, 'count', 'must be true')
 }
 
 /** Permitted numbers of a parameter: from 1 to `most`. The message of an error describes them by `range`. */
@@ -95,12 +97,8 @@ interface Numbers {
 }
 
 function positive (entries: Entries, name: string, { most, range }: Numbers): number | undefined {
-  const text = single(entries, name, errors.InvalidPage)
+  const text = single(entries, name, InvalidPage)
   if (text === undefined) return undefined
   if (wholeNumber.test(text) && Number(text) <= most) return Number(text)
-  throw invalidPage(name, `must be a whole number ${range}`)
-}
-
-function invalidPage (field: string, message: string): Error {
-  return withDetails(new errors.InvalidPage(field), [{ field, message }])
+  throw fieldError(InvalidPage, name, `must be a whole number ${range}`)
 }

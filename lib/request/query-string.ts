@@ -1,4 +1,4 @@
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 
 /** Names and values of a query string or a form, decoded, in the order in which they were written. */
 export type Entries = ReadonlyArray<readonly [name: string, value: string]>
@@ -39,7 +39,7 @@ export function single (entries: Entries, name: string, Fault: NamedError): stri
   let found: string | undefined
   for (const [written, value] of entries) {
     if (written !== name) continue
-    if (found !== undefined) throw withDetails(new Fault(name), [{ field: name, message: 'must be given once' }])
+    if (found !== undefined) throw fieldError(Fault, name, 'must be given once')
     found = value
   }
   return found
@@ -67,8 +67,7 @@ export function requireNoQuery (query: string, maxLength: number): void {
  * @param hint  words that suggest a name; only one that the client may use
  */
 export function unknownParameter (name: string, hint = ''): Error {
-  const message = `is not a parameter of this resource${hint}`
-  return withDetails(new errors.UnknownParameter(name), [{ field: name, message }])
+  return fieldError(errors.UnknownParameter, name, `is not a parameter of this resource${hint}`)
 }
 
 /**

@@ -27,10 +27,7 @@ const maxLayouts = 32
 export class IncludedRecords {
   readonly serializeRecord: Serialize
   readonly serializeList: Serialize
-  readonly #base: ListBase
-  readonly #shown: readonly Column[]
-  readonly #dialect: Dialect
-  readonly #layouts = new LRUCache<string, IncludingLayout>({ max: maxLayouts })
+  readonly #layouts: LRUCache<string, IncludingLayout, readonly PlannedInclude[]>
 
   /**
    * @param shown      columns of a record, in their order
@@ -40,9 +37,11 @@ export class IncludedRecords {
     base: ListBase, shown: readonly Column[], dialect: Dialect,
     schemasOf: () => Readonly<Record<'record' | 'list', object>>
   ) {
-    this.#base = base
-    this.#shown = shown
-    this.#dialect = dialect
+    this.#layouts = new LRUCache({
+      max: maxLayouts,
+      memoMethod: (_paths, _stale, { context: includes }) =>
+        ({ base: withIncludes(base, includes), toRecord: compileToIncluded(shown, includes, dialect) })
+    })
     this.serializeRecord = lazySerializer(() => schemasOf().record)
     this.serializeList = lazySerializer(() => schemasOf().list)
   }
@@ -54,13 +53,6 @@ export class IncludedRecords {
   layoutOf (includes: readonly PlannedInclude[]): IncludingLayout {
     let paths = ''
     for (const { path } of includes) paths += `${path} `
-    const known = this.#layouts.get(paths)
-    if (known !== undefined) return known
-    const layout = {
-      base: withIncludes(this.#base, includes),
-      toRecord: compileToIncluded(this.#shown, includes, this.#dialect)
-    }
-    this.#layouts.set(paths, layout)
-    return layout
+    return this.#layouts.memo(paths, { context: includes })
   }
 }

@@ -4,10 +4,8 @@ import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
 import { maxTagsLength, opaquePart, parseEntityTags, type EntityTags } from '../request/entity-tags.js'
 import type { Resource } from '../resource/resource.js'
+import type { TagOf } from '../response/entity-tag.js'
 import type { ModelRecord } from '../response/record.js'
-
-/** Returns the entity tag of a record, with its quotes. */
-type TagOf = NonNullable<Resource['tagOf']>
 
 /** Adds the `ETag` of a record to its answer. Returns the record. */
 export function tagged (reply: FastifyReply, tagOf: TagOf, record: ModelRecord): ModelRecord {

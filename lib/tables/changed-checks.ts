@@ -33,13 +33,13 @@ interface FoundCheck {
  */
 export function changedChecks (models: readonly Model[], existing: Existing): readonly string[] {
   const { tables, dialect, checks } = existing
-  const made = models.filter((model) => !isView(tables, model, dialect))
+  const made = models.filter((model) => !isView(tables, model))
   const found = checks.flatMap((row) => readChecks(row, dialect))
   return made.flatMap((model) => model.columns.flatMap((column) => {
     const own = found.filter((check) => isOf(check, { model, column }, existing))
     if (own.length === 0) return []
     // Several models may share a table, and one of them has made it.
-    const wanted = made.filter((other) => tables.nameOf(other) === tables.nameOf(model)).flatMap(({ columns }) =>
+    const wanted = made.filter((other) => tables.isSameTable(other, model)).flatMap(({ columns }) =>
       columns.filter(({ name }) => dialect.foldName(name) === dialect.foldName(column.name)))
       .map((sharing) => wantedOf(sharing, existing))
     return own.filter(({ conditions }) => !wanted.includes(conditions))
@@ -54,7 +54,7 @@ interface ModelColumn {
 
 function isOf (check: FoundCheck, { model, column }: ModelColumn, { tables, dialect }: Existing): boolean {
   const { foldName } = dialect
-  return tables.nameOf(check.row) === tables.nameOf(model) && foldName(check.column) === foldName(column.name)
+  return tables.isSameTable(check.row, model) && foldName(check.column) === foldName(column.name)
 }
 
 function readChecks (row: CheckRow, dialect: Dialect): readonly FoundCheck[] {
@@ -87,7 +87,7 @@ function differenceOf ({ model, column }: ModelColumn, { row, condition }: Found
 
 function remedyOf ({ model, column }: ModelColumn, { name }: CheckRow, existing: Existing): string {
   const { tables, dialect, db } = existing
-  const found = tables.of(model)?.get(dialect.foldName(column.name))
+  const found = tables.columnOf(model, column)
   if (dialect.schema.altersByColumn === true || found === undefined) {
     return "change the model, or rebuild the table, because SQLite can change no check: see 'Limits and choices that " +
       "change' in docs/migrations.md"

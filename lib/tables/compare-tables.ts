@@ -20,17 +20,14 @@ export function requireTables (tables: DatabaseTables, models: Iterable<Model>, 
 }
 
 /** True if the table that a model names is a view. */
-export function isView (tables: DatabaseTables, model: Model, { foldName }: Dialect): boolean {
-  return model.columns.some(({ name }) => tables.of(model)?.get(foldName(name))?.isView === true)
+export function isView (tables: DatabaseTables, model: Model): boolean {
+  return model.columns.some((column) => tables.columnOf(model, column)?.isView === true)
 }
 
 /** True if at least one column of the models has the given type in the database. */
-export function hasType (
-  tables: DatabaseTables, models: Iterable<Model>,
-  { type, dialect }: { readonly type: string, readonly dialect: Dialect }
-): boolean {
+export function hasType (tables: DatabaseTables, models: Iterable<Model>, type: string): boolean {
   return [...models].some((model) =>
-    model.columns.some(({ name }) => tables.of(model)?.get(dialect.foldName(name))?.dataType === type))
+    model.columns.some((column) => tables.columnOf(model, column)?.dataType === type))
 }
 
 /**
@@ -44,7 +41,7 @@ export function storagesOf (
   const storages = new Map<Column, Storage>()
   for (const model of models) {
     for (const column of model.columns) {
-      const found = tables.of(model)?.get(dialect.foldName(column.name))
+      const found = tables.columnOf(model, column)
       const storage = found && storageOf(column, dialect).ofType?.(found.written, column.options)
       if (storage !== undefined) storages.set(column, storage)
     }
@@ -53,14 +50,13 @@ export function storagesOf (
 }
 
 function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): readonly string[] {
-  const columns = tables.of(model)
-  if (columns === undefined) {
+  if (tables.of(model) === undefined) {
     const { schema: { missingTableHint = '' } } = dialect
     return [`model '${model.name}' needs table '${model.table}', which does not exist; ` +
       `createTables() creates it${missingTableHint}`]
   }
   return [...inheritanceFaults(tables, model), ...model.columns.flatMap((column) => {
-    const found = columns.get(dialect.foldName(column.name))
+    const found = tables.columnOf(model, column)
     return found === undefined
       ? [`${nameField(model, column)} needs column '${column.name}' of table '${model.table}', which does not exist; ` +
         "add it by a migration, or name another with 'column'"]

@@ -19,7 +19,7 @@ export async function requireUncomputed (
   const { rows } = await catalog.columns.execute(db)
   const computed = rows.filter((row) => isYes(row.computed))
   const lines = writes.flatMap(({ model, ...open }) => {
-    const own = computed.filter((row) => tables.nameOf(row) === tables.nameOf(model)).map(({ name }) => foldName(name))
+    const own = computed.filter((row) => tables.isSameTable(row, model)).map(({ name }) => foldName(name))
     return writtenBy({ model, ...open }).filter(({ name }) => own.includes(foldName(name)))
       .map((column) => `- ${nameField(model, column)}: column '${column.name}' of table '${model.table}'`)
   })

@@ -22,12 +22,11 @@ export async function findUnfillable (
   const { rows } = await dialect.catalog.columns.execute(db)
   const { rows: completed } = await dialect.catalog.tablesWithTriggers?.execute(db) ?? { rows: [] }
   const isUnknown = new Set(completed.map(tables.nameOf))
-  const known = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(tables, model, dialect))
+  const known = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(tables, model))
   const unfillable = known.map((model) => {
     const written = model.columns.filter((column) => !isFilledByDatabase(column))
     const declared = new Set(written.map(({ name }) => dialect.foldName(name)))
-    const own = rows.filter((row) =>
-      tables.nameOf(row) === tables.nameOf(model) && !declared.has(dialect.foldName(row.name)))
+    const own = rows.filter((row) => tables.isSameTable(row, model) && !declared.has(dialect.foldName(row.name)))
     return [model, own.filter((row) => needsValue(row, dialect)).map(({ name }) => name)] as const
   })
   return new Map(unfillable.filter(([, names]) => names.length > 0))

@@ -34,7 +34,7 @@ export async function findRefused (
   const { db, dialect } = readHandle(handle)
   const refused: RefusedWrite[] = []
   if (dialect.schema.needsTargets) return refused
-  for (const { model, operations, kept } of writes.filter(({ model }) => !isView(tables, model, dialect))) {
+  for (const { model, operations, kept } of writes.filter(({ model }) => !isView(tables, model))) {
     for (const [operation, statement] of statementsOf(model, kept)) {
       if (!operations.includes(operation)) continue
       await sql`explain ${statement}`.execute(db).catch((failure: Error) => {

@@ -105,7 +105,7 @@ export async function readParts (
   const { rows: indexed } = await catalog.indexed.execute(db)
   const { rows: replaceable } = await catalog.replaceable?.execute(db) ?? { rows: [] }
   return (model) => {
-    const isOwn = (row: { readonly table: string }): boolean => tables.nameOf(row) === tables.nameOf(model)
+    const isOwn = (row: { readonly table: string }): boolean => tables.isSameTable(row, model)
     const columns = [...tables.of(model) ?? []]
     return new ExistingParts(dialect, {
       columns: new Set(columns.map(([name]) => name)),

@@ -15,11 +15,11 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
   const { db, dialect, dialect: { requiredBy = {} } } = engine
   requireTables(tables, models, dialect)
   for (const [type, requirement] of Object.entries(requiredBy)) {
-    if (hasType(tables, models, { type, dialect })) await requireOf(db, requirement)
+    if (hasType(tables, models, type)) await requireOf(db, requirement)
   }
   const storages = storagesOf(tables, models, dialect)
   const triggered = await triggeredModels(engine, tables, models)
-  const views = new Set([...models].filter((model) => isView(tables, model, dialect)))
+  const views = new Set([...models].filter((model) => isView(tables, model)))
   const isPlain = storages.size === 0 && triggered.size === 0 && views.size === 0
   return isPlain ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages, triggered, views } })
 }

@@ -24,7 +24,7 @@ export function referringStorages (
   const storages = new Map<Column, Storage>()
   for (const { column } of models.flatMap((model) => referencesOf(model))) {
     const target = column.target()
-    const type = tables.of(target)?.get(dialect.foldName(target.primaryKey.name))?.written.referring
+    const type = tables.columnOf(target, target.primaryKey)?.written.referring
     if (type !== undefined) storages.set(column, { ...storageOf(column, dialect), type: () => type })
   }
   return storages
@@ -58,25 +58,24 @@ export async function findUnreferable (
 function whyUnreferable ({ model, column }: Reference, existing: Existing): string | undefined {
   const { tables, detached } = existing
   const target = column.target()
-  const names = [tables.nameOf(model), tables.nameOf(target)]
-  const kept = detached.find((row) => names.includes(tables.nameOf(row)))
+  const kept = detached.find((row) => [model, target].some((of) => tables.isSameTable(of, row)))
   if (kept !== undefined) return `cannot be a foreign key, because table '${kept.table}' ${kept.why}`
   return tables.of(target) === undefined ? undefined : whyNoTarget(target, existing)
 }
 
 function whyNoTarget (target: Model, { tables, dialect, keys }: Existing): string | undefined {
   const { name, table, primaryKey } = target
-  if (isView(tables, target, dialect)) {
+  if (isView(tables, target)) {
     return `refers to model '${name}', but no foreign key can refer to view '${table}': declare a field of another kind`
   }
   const where = `refers to column '${primaryKey.name}' of table '${table}', which`
-  const found = tables.of(target)?.get(dialect.foldName(primaryKey.name))
+  const found = tables.columnOf(target, primaryKey)
   if (found === undefined) return `${where} does not exist: name another with 'column' in model '${name}'`
   const { dataType, written: { type = dataType } } = found
   if (!storageOf(primaryKey, dialect).holds(type)) {
     return `${where} is ${dataType}, and not ${primaryKey.kind} as in model '${name}': change that model`
   }
-  const unique = uniqueSets(keys.filter((row) => tables.nameOf(row) === tables.nameOf(target)), dialect)
+  const unique = uniqueSets(keys.filter((row) => tables.isSameTable(row, target)), dialect)
   if (unique.has(setOf([primaryKey.name], dialect))) return undefined
   return `${where} is no primary key and has no unique index of its own: add one by a statement of your own`
 }

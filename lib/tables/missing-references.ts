@@ -21,17 +21,17 @@ interface Existing {
  * or it does something else when a record is deleted that others refer to.
  */
 export function missingReferences (models: readonly Model[], existing: Existing): readonly string[] {
-  const { tables, dialect } = existing
-  const isTable = (model: Model): boolean => tables.of(model) !== undefined && !isView(tables, model, dialect)
+  const { tables } = existing
+  const isTable = (model: Model): boolean => tables.of(model) !== undefined && !isView(tables, model)
   return models.filter(isTable).flatMap((model) => referencesOf(model)
-    .filter(({ column }) => tables.of(model)?.has(dialect.foldName(column.name)) && isTable(column.target()))
+    .filter(({ column }) => tables.columnOf(model, column) !== undefined && isTable(column.target()))
     .flatMap((reference) => differencesOf(reference, existing)))
 }
 
 function differencesOf ({ model, column }: Reference, existing: Existing): readonly string[] {
   const { tables, dialect, references, detached } = existing
   const target = column.target()
-  const found = references.filter((row) => tables.nameOf(row) === tables.nameOf(model) &&
+  const found = references.filter((row) => tables.isSameTable(row, model) &&
     dialect.foldName(row.column) === dialect.foldName(column.name) &&
     // A table in another schema has no name.
     [tables.nameOf(target), ''].includes(tables.nameOf({ table: row.target })))
@@ -39,7 +39,7 @@ function differencesOf ({ model, column }: Reference, existing: Existing): reado
   const actions = found.map(({ onDelete }) => onDelete.toLowerCase().replace('restrict', 'no action'))
   const [action] = actions
   if (action === undefined) {
-    const kept = detached.find((row) => [model, target].some((of) => tables.nameOf(of) === tables.nameOf(row)))
+    const kept = detached.find((row) => [model, target].some((of) => tables.isSameTable(of, row)))
     const remedy = kept === undefined
       ? 'add it by a statement of your own, so that no record refers to one that does not exist'
       : `table '${kept.table}' ${kept.why}`

@@ -13,7 +13,7 @@ export async function findObstacles (engine: Engine, changes: readonly TableChan
   const obstacles: string[] = []
   for (const { model, columns, unique } of changes) {
     const refused = columns.filter((column) => needsEmptyTable(column, engine.dialect))
-    if (refused.length > 0 && await hasRows(engine, model)) {
+    if (refused.length > 0 && await hasRows(engine.db, model.table)) {
       obstacles.push(...refused.map((column) => whyNotAdded(model, column, engine.dialect)))
     }
     for (const group of unique) {
@@ -23,7 +23,8 @@ export async function findObstacles (engine: Engine, changes: readonly TableChan
   return obstacles
 }
 
-async function hasRows ({ db }: Engine, { table }: Model): Promise<boolean> {
+/** True if a table has at least one row. */
+export async function hasRows (db: Engine['db'], table: string): Promise<boolean> {
   return await db.selectFrom(table).select(sql.lit(1).as('one')).limit(1).executeTakeFirst() !== undefined
 }
 

@@ -103,7 +103,7 @@ async function findMissing (
   const parts = new Map<string, ExistingParts>()
   const created: Model[] = []
   const changes: TableChange[] = []
-  for (const model of models.filter((model) => !isView(tables, model, engine.dialect))) {
+  for (const model of models.filter((model) => !isView(tables, model))) {
     const name = tables.nameOf(model)
     if (tables.of(model) === undefined && !parts.has(name)) created.push(model)
     const own = parts.get(name) ?? read(model)
@@ -118,9 +118,9 @@ async function findMissing (
 }
 
 function differencesOf (model: Model, tables: DatabaseTables, dialect: Dialect): readonly string[] {
-  const isFixed = isView(tables, model, dialect)
+  const isFixed = isView(tables, model)
   return model.columns.flatMap((column) => {
-    const found = tables.of(model)?.get(dialect.foldName(column.name))
+    const found = tables.columnOf(model, column)
     if (found === undefined) {
       return isFixed || keyColumnsOf(model).includes(column)
         ? [`${nameField(model, column)} needs column '${column.name}' of ${isFixed ? 'view' : 'table'} ` +

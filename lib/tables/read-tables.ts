@@ -1,7 +1,7 @@
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import { isYes, type ColumnRow } from '../engines/catalog.js'
 import type { WrittenColumn } from '../engines/storage.js'
-import type { Model } from '../model/model.js'
+import type { Column, Model } from '../model/model.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
 /** A column, with its type as the engine writes it. */
@@ -14,11 +14,15 @@ export interface DatabaseTables {
    * table.
    */
   of (model: Model): ReadonlyMap<string, TableColumn> | undefined
+  /** Returns a column as the table of its model has it; undefined if the table does not exist or has no such column. */
+  columnOf (model: Model, column: Column): TableColumn | undefined
   /**
    * Returns the name of a table in the form for comparisons. The forms of two names are equal if the server takes both
    * names for the same table.
    */
   nameOf (of: Pick<Model, 'table'>): string
+  /** True if the server takes the names of two tables for the same table. */
+  isSameTable (one: Pick<Model, 'table'>, other: Pick<Model, 'table'>): boolean
   /** True if other tables inherit from the table, so that a statement on it finds their rows, too. */
   isInherited (model: Model): boolean
 }
@@ -34,7 +38,14 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
     [fold(table.name), new Map(describe(table).map((column) => [foldName(column.name), column]))]))
   const { rows } = await catalog.inheritedTables?.execute(db) ?? { rows: [] }
   const inherited = new Set(rows.map(nameOf))
-  return { of: (model) => byName.get(nameOf(model)), nameOf, isInherited: (model) => inherited.has(nameOf(model)) }
+  const of: DatabaseTables['of'] = (model) => byName.get(nameOf(model))
+  return {
+    of,
+    columnOf: (model, { name }) => of(model)?.get(foldName(name)),
+    nameOf,
+    isSameTable: (one, other) => nameOf(one) === nameOf(other),
+    isInherited: (model) => inherited.has(nameOf(model))
+  }
 }
 
 type ListedTable = Pick<Table, 'name' | 'isView' | 'columns'>

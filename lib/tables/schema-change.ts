@@ -3,6 +3,7 @@ import pRetry from 'p-retry'
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import type { SchemaHabits } from '../engines/schema-habits.js'
 import type { Tables } from '../engines/executor.js'
+import { hasRows } from './obstacles.js'
 
 /**
  * Attempts to get the lock under which one process at a time creates tables: 50 ms apart, for at most 60 s, then the
@@ -71,6 +72,5 @@ async function attempt (db: Kysely<Tables>, acquire: RawBuilder<{ answer: unknow
 
 /** Drops a table that has no rows. One with rows stays: another process may have found it and written to it. */
 async function drop (db: Kysely<Tables>, { drop }: SchemaHabits, table: string): Promise<void> {
-  const used = await db.selectFrom(table).select(sql.lit(1).as('one')).limit(1).executeTakeFirst()
-  if (used === undefined) await drop?.(sql.table(table)).execute(db)
+  if (!await hasRows(db, table)) await drop?.(sql.table(table)).execute(db)
 }

@@ -40,7 +40,7 @@ export function tableObstacles (change: TableChange, facts: TableFacts): readonl
 
 function alterObstacles ({ model, columns, unique }: TableChange, facts: TableFacts): readonly string[] {
   const { tables, dialect } = facts
-  const row = facts.unalterable.find((found) => tables.nameOf(found) === tables.nameOf(model))
+  const row = facts.unalterable.find((found) => tables.isSameTable(found, model))
   if (row === undefined || columns.length + unique.length === 0) return []
   if (row.types === null) {
     return [`model '${model.name}' needs more columns or unique indexes, but table '${model.table}' ${row.why}`]
@@ -56,7 +56,7 @@ function alterObstacles ({ model, columns, unique }: TableChange, facts: TableFa
 
 function partitionObstacles ({ model, unique }: TableChange, facts: TableFacts): readonly string[] {
   const { tables, dialect: { foldName } } = facts
-  const parts = facts.partitions.filter((row) => tables.nameOf(row) === tables.nameOf(model))
+  const parts = facts.partitions.filter((row) => tables.isSameTable(row, model))
   const lacks = (group: readonly Column[]): boolean =>
     parts.some(({ column }) => !namesOf(group).some((name) => foldName(name) === foldName(column)))
   return unique.filter(lacks).map((group) => {
@@ -77,5 +77,5 @@ function nameObstacles ({ model, unique, indexes }: TableChange, facts: TableFac
 
 function isTaken (name: string, model: Model, { tables, dialect: { foldName }, named }: TableFacts): boolean {
   return named.some((row) => foldName(row.name) === foldName(name) &&
-    (row.table === null || tables.nameOf({ table: row.table }) === tables.nameOf(model)))
+    (row.table === null || tables.isSameTable({ table: row.table }, model)))
 }

@@ -14,7 +14,7 @@ export async function findUntransactional (
   const { db, dialect: { catalog } } = readHandle(handle)
   const { rows } = await catalog.tablesWithoutTransactions?.execute(db) ?? { rows: [] }
   return new Map(rows.flatMap((row) => writes
-    .filter(({ model, operations }) => operations.length > 0 && tables.nameOf(model) === tables.nameOf(row))
+    .filter(({ model, operations }) => operations.length > 0 && tables.isSameTable(model, row))
     .map(({ model }) => [model, row.why] as const)))
 }
 

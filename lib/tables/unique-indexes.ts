@@ -22,8 +22,8 @@ export async function requireUniqueIndexes (
   if (declaring.length === 0) return
   const { db, dialect } = readHandle(handle)
   const { rows } = await dialect.catalog.keys.execute(db)
-  const lines = declaring.filter((model) => !isView(tables, model, dialect)).flatMap((model) => {
-    const indexes = uniqueSets(rows.filter((row) => tables.nameOf(row) === tables.nameOf(model)), dialect)
+  const lines = declaring.filter((model) => !isView(tables, model)).flatMap((model) => {
+    const indexes = uniqueSets(rows.filter((row) => tables.isSameTable(row, model)), dialect)
     return groupsOf(model).filter((group) => !indexes.has(setOf(group.map(({ name }) => name), dialect)))
       .map((group) => differenceOf(model, group))
   })

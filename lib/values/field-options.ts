@@ -135,6 +135,16 @@ export const maxFormatLength = 2048
  */
 export const maxTextLength = 65_536
 
+/** Most digits of a decimal. A floating-point number holds any 15 digits exactly. */
+export const maxPrecision = 15
+
+/** Returns the digits that a decimal of a field may have: in all, and after the point. */
+export function digitsOf (
+  { precision = maxPrecision, scale = 2 }: FieldOptions
+): { readonly precision: number, readonly scale: number } {
+  return { precision, scale }
+}
+
 /** Returns the most characters that a text of a field may have. */
 export function maxLengthOf ({ maxLength, unique = false, format }: FieldOptions): number {
   return maxLength ??

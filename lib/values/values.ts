@@ -1,3 +1,5 @@
+import { digitsOf, type FieldOptions } from './field-options.js'
+
 /** Value as it travels in JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
@@ -71,7 +73,8 @@ export function plainNumber (value: number): number | undefined {
  * Returns a decimal number as text with exactly `scale` digits after the point. Undefined if the given text is no
  * decimal number, is negative zero, or has more digits than `precision` and `scale` permit.
  */
-export function decimal (text: string, precision: number, scale: number): string | undefined {
+export function decimal (text: string, options: FieldOptions): string | undefined {
+  const { precision, scale } = digitsOf(options)
   const match = decimalText.exec(text)
   if (match === null) return undefined
   const [, sign = '', whole = '', fraction = ''] = match

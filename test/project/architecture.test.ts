@@ -40,7 +40,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'response', 'schemas', 'policy', 'type database', 'sql', 'plan', 'model', 'suggest', 'type engines', 'values',
     'errors'
   ],
-  openapi: ['type resource', 'schemas', 'policy', 'plan', 'model', 'type fields', 'values', 'errors'],
+  openapi: ['type resource', 'schemas', 'policy', 'plan', 'request', 'model', 'type fields', 'values', 'errors'],
   'plugin/scheduling': ['policy', 'engines', 'events', 'errors'],
   routes: [
     'type plugin/scheduling', 'openapi', 'type resource', 'response', 'schemas', 'policy', 'database', 'plan',

@@ -1,11 +1,10 @@
 import { kindDocumentation } from '../../fields/kind-documentation.js'
-import { valueKindOf, valueOptionsOf, type Column } from '../../model/column.js'
+import { valueKindNameOf, valueKindOf, valueOptionsOf, type Column } from '../../model/column.js'
 import type { ScopeCondition } from '../../plan/viewer.js'
 
 /** Returns the text of a valid value for a filter by equality. */
 export function sampleOf (column: Column): string {
-  const { target, kind } = column
-  const { example } = kindDocumentation[target === undefined ? kind : target().primaryKey.kind]
+  const { example } = kindDocumentation[valueKindNameOf(column)]
   return String(example(valueOptionsOf(column)) ?? 'x')
 }
 
