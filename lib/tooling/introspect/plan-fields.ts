@@ -1,6 +1,6 @@
 import { checkCompiler } from '../../../schemas/check.js'
 import type { Handle } from '../../database/engine.js'
-import { isYes, readType, type ColumnRow, type DescribedType } from '../../engines/catalog.js'
+import { describedAs, isYes, type ColumnRow, type DescribedType } from '../../engines/catalog.js'
 import type { FieldKind } from '../../fields/field-kinds.js'
 import type { FieldOptions } from '../../values/field-options.js'
 import { withDefault, type DefaultSetting, type Source } from './field-default.js'
@@ -105,10 +105,9 @@ async function planColumn (column: ColumnRow, table: FoundTable, setting: Settin
 
 /** Returns the type that holds all values of a column, or the reason why the column cannot be a field. */
 async function describe (column: ColumnRow, handle: Handle): Promise<DescribedType | string> {
-  const { dialect: { catalog: { types }, storage } } = handle
+  const { dialect: { catalog, storage } } = handle
   if (!isPlainName(column.name)) return `has a name ${oddName}; ${renameColumn}`
-  const type = readType(column.type, column.written)
-  const named = types[type.name]?.(type)
+  const named = describedAs(catalog, column)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
     return `is ${column.written}, for which there is no kind of field; ${remedyFor(column)}`
   }
