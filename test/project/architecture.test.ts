@@ -107,7 +107,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   'fastify-plugin': { values: ['index'] },
   pg: { values: ['engines/postgres'] },
   mysql2: { values: ['engines/mariadb'] },
-  'p-retry': { values: ['engines/retry', 'tables/schema-change', 'engines/sqlite/lock'] },
+  'p-retry': { values: ['engines/retry', 'tables/schema-change'] },
   uuid: { values: ['plan/plan-write'] },
   'lru-cache': {
     values: [
