@@ -1,7 +1,7 @@
 import type { CompiledQuery, MysqlPoolConnection } from 'kysely'
 import type { QueryError, QueryOptions } from 'mysql2'
 import type { ArrayRows, Row } from '../executor.js'
-import { notSent } from '../statement-failure.js'
+import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
 import type { Lease } from '../server/node-connections.js'
@@ -142,7 +142,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     if (this.#use.isAbandoned) return false
     if (this.#connection.stream.writable) return true
     this.#use.spend()
-    this.#setting.leave('CONNECTION_LOST')
+    this.#setting.leave(lostCode)
     return false
   }
 
@@ -183,7 +183,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   #abandon (): void {
     this.#use.abandon()
-    this.#setting.leave('NO_ANSWER')
+    this.#setting.leave(noAnswerCode)
   }
 
   #judge (error: QueryError): void {

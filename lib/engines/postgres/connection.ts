@@ -1,7 +1,7 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 import type { ArrayRows, Row } from '../executor.js'
-import { notSent } from '../statement-failure.js'
+import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
 import { noAnswer } from '../server/ask-alone.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
@@ -156,13 +156,13 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     if (this.#use.isAbandoned) return false
     if (!broken.has(this.#client) && this.#client.connection.stream.writable) return true
     this.#use.spend()
-    this.#setting.leave('CONNECTION_LOST')
+    this.#setting.leave(lostCode)
     return false
   }
 
   #abandon (): void {
     this.#use.abandon()
-    this.#setting.leave('NO_ANSWER')
+    this.#setting.leave(noAnswerCode)
   }
 
   /**
@@ -173,7 +173,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     const code = error instanceof driver().DatabaseError ? String(error.code) : undefined
     const isUnfit = code === undefined || unfitNodeCodes.has(code)
     if (isUnfit || staleStatementCodes.has(code)) this.#use.spend()
-    if (isUnfit) this.#setting.leave(code ?? 'CONNECTION_LOST')
+    if (isUnfit) this.#setting.leave(code ?? lostCode)
   }
 }
 
