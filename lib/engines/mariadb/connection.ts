@@ -1,6 +1,6 @@
 import type { CompiledQuery, MysqlPoolConnection } from 'kysely'
 import type { QueryError, QueryOptions } from 'mysql2'
-import type { ArrayRows, Row } from '../executor.js'
+import { rollbackText, type ArrayRows, type Row } from '../executor.js'
 import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
@@ -32,9 +32,6 @@ const unfitErrors = new WeakMap<DriverConnection, ReturnType<typeof unfitErrorsO
  * without being prepared.
  */
 const tooManyPrepared = 1461
-
-/** Text by which a rollback is recognized, which Kysely or `database/transaction.ts` sends. */
-const rollback = 'rollback'
 
 /**
  * A pooled connection. It is closed instead of being used again if it broke, an answer is overdue, a rollback failed,
@@ -104,7 +101,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     const { options: { statementTimeout }, prepared } = this.#setting
     const done = this.#within<R>(driverTimeout(statementTimeout), (error, result) => {
       // Nobody else may get a connection whose transaction is still open.
-      if (error !== null && statement.sql === rollback) this.#use.spend()
+      if (error !== null && statement.sql === rollbackText) this.#use.spend()
       callback(error, result)
     })
     const ask = (): void => { this.#connection.query(statement, done) }

@@ -1,6 +1,6 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
-import type { ArrayRows, Row } from '../executor.js'
+import { rollbackText, type ArrayRows, type Row } from '../executor.js'
 import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
 import { noAnswer } from '../server/ask-alone.js'
 import { ConnectionUse } from '../server/connection-use.js'
@@ -40,9 +40,6 @@ const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
  * table, or a pooler lost it or gave it to another client.
  */
 const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
-
-/** Text by which a rollback is recognized, which Kysely or `database/transaction.ts` sends. */
-const rollbackText = 'rollback'
 
 /** Connections on which the driver has reported an error. It would refuse every further statement, so none is sent. */
 const broken = new WeakSet<DriverClient>()
