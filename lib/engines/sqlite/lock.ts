@@ -1,5 +1,6 @@
 import type { Events } from '../../events/events.js'
 import type { MaybePromise, Query } from '../executor.js'
+import { propertyOf } from '../failure-properties.js'
 import { repeatAfter } from '../retry.js'
 
 /** Milliseconds that SQLite waits for a lock while it blocks the process. Other processes mostly hold it for less. */
@@ -16,13 +17,9 @@ const backoff = { retries: Infinity, minTimeout: 2, factor: 2, maxTimeout: 25, r
  * succeed later.
  */
 export function isLocked (failure: unknown): failure is Error {
-  const code = codeOf(failure)
+  const code = propertyOf(failure, 'code')
   // A transaction whose snapshot is out of date can never succeed: it has to begin anew.
   return code.startsWith('SQLITE_BUSY') && code !== 'SQLITE_BUSY_SNAPSHOT'
-}
-
-function codeOf (failure: unknown): string {
-  return failure instanceof Error && 'code' in failure ? String(failure.code) : ''
 }
 
 /** Time limit for repeating an attempt, and the events that tell of the repetitions. */
