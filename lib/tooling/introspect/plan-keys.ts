@@ -2,6 +2,7 @@ import type { Handle } from '../../database/engine.js'
 import { describedAs, isYes, readType, type ColumnRow } from '../../engines/catalog.js'
 import type { Dialect } from '../../engines/dialect.js'
 import { messageOf } from '../../errors.js'
+import { isSqlName } from '../../model/check-options.js'
 import { defineModel } from '../../model/define-model.js'
 import { keyName } from '../../model/model.js'
 import { maxKeyLength } from '../../values/field-options.js'
@@ -85,11 +86,11 @@ const keyless = 'has no primary key and no unique index without nulls; add one'
  */
 function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | string | undefined {
   if (kind !== 'table') return whyNoTable(kind)
-  if (!isPlainName(name)) return `has a name ${oddName}; ${renameTable}`
+  if (!isSqlName(name)) return `has a name ${oddName}; ${renameTable}`
   if (key.length > 1) return undefined
   const column = columns.find(({ name }) => key.includes(name))
   if (column === undefined) return keyless
-  if (isPlainName(column.name)) return column
+  if (isSqlName(column.name)) return column
   return `has a primary key '${column.name}' with a name ${oddName}; ${renameTable}`
 }
 
@@ -136,11 +137,6 @@ function whyUndefinable ({ name, kind, options }: FieldPlan): string | undefined
   } catch (error) {
     return `cannot have a model: ${messageOf(error)}`
   }
-}
-
-/** True if a model can use a name from the database unchanged, as the name of its table or of a column. */
-export function isPlainName (name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(name)
 }
 
 async function keyKind (handle: Handle, column: ColumnRow): Promise<KeyKind | undefined> {
