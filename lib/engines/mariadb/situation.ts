@@ -29,7 +29,7 @@ const syncWait = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
  * pages overlap. With much more, an ordering by many texts fails, because its sort keys do not fit into
  * `sort_buffer_size`.
  */
-const maxSortLength = 8192
+export const maxSortLength = 8192
 /** Bytes that sort keys need at least, so that an ordering by a dozen texts does not fail. It is MariaDB's default. */
 const minSortBuffer = 2 ** 21
 
