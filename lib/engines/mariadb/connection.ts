@@ -11,7 +11,7 @@ import { connectTimeout, driverTimeout, type ServerOptions } from '../server/ser
 import {
   answerOf, noAnswer, unprepare, type Callback, type DriverConnection, type Executing, type Streaming
 } from './driver.js'
-import { requireFit, sessionSettings, situation, unfitErrorsOf, type Situation } from './situation.js'
+import { requireFit, sessionSettings, stateQuery, unfitErrorsOf, type NodeState } from './node-state.js'
 
 export interface ConnectionSetting {
   readonly options: Required<ServerOptions>
@@ -77,7 +77,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   async makeReady (): Promise<void> {
     const { statementTimeout, writable, readonly } = this.#setting.options
     try {
-      const [node] = await this.#ask<Situation>(situation)
+      const [node] = await this.#ask<NodeState>(stateQuery)
       requireFit(node, writable)
       unfitErrors.set(this.#connection, unfitErrorsOf(node))
       await this.#ask(sessionSettings(node, statementTimeout))

@@ -7,7 +7,7 @@ import {
   asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named,
   type Parameter, type Storage, type StorageTable, type WrittenColumn
 } from '../storage.js'
-import { maxSortLength } from './situation.js'
+import { maxSortLength } from './node-state.js'
 import { alteredBy } from './texts.js'
 
 const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const

@@ -25,13 +25,12 @@ export interface ConnectionSetting {
 
 interface NodeState {
   readonly standby: boolean
-  readonly reads: boolean
+  readonly isReadOnly: boolean
   readonly iso: boolean
 }
 
-const stateQuery = 'select pg_is_in_recovery() as standby, ' +
-  "current_setting('transaction_read_only') = 'on' as reads, " +
-  "current_setting('DateStyle') like 'ISO%' as iso"
+const stateQuery = `select pg_is_in_recovery() as standby,
+  current_setting('transaction_read_only') = 'on' as "isReadOnly", current_setting('DateStyle') like 'ISO%' as iso`
 
 /** SQLSTATEs of a node that is unfit for the next statement, too: it only reads, is shutting down or starting. */
 const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
@@ -102,7 +101,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     try {
       const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, connectTimeout)
       if (writable && node?.standby !== false) throw isStandby()
-      if (readonly && node?.reads !== true) throw notReadOnly()
+      if (readonly && node?.isReadOnly !== true) throw notReadOnly()
       if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, connectTimeout)
     } catch (error) {
       this.#use.spend()
