@@ -10,7 +10,7 @@ import { binaryRemedy, requireDriver } from './engines/sqlite/load-driver.js'
 import { busyTimeout, lockTimeout } from './engines/sqlite/lock.js'
 import { switchToWal } from './engines/sqlite/wal.js'
 import { errors, messageOf } from './errors.js'
-import { requireKnown } from './suggest.js'
+import { requireBoolean, requireKnown } from './suggest.js'
 
 export type { Tables } from './engines/executor.js'
 
@@ -52,9 +52,8 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   if (!['full', 'normal'].includes(durability)) {
     throw new errors.InvalidOptions("'durability' of openSqlite() is 'full' or 'normal'")
   }
-  for (const [name, value] of Object.entries({ readonly, check })) {
-    if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of openSqlite() is true or false`)
-  }
+  requireBoolean("'readonly' of openSqlite()", readonly)
+  requireBoolean("'check' of openSqlite()", check)
   const Driver = loadDriver<typeof Database>('better-sqlite3')
   const { version }: { readonly version: string } = createRequire(import.meta.url)('better-sqlite3/package.json')
   requireDriver(process.versions.node, version)

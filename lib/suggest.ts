@@ -92,3 +92,24 @@ export function requireKnown<Options extends object> (
   const fault = unknownOption(options, names)
   if (fault !== undefined) throw new errors.InvalidOptions(`${where} ${fault}`)
 }
+
+/**
+ * Requires that an option is a whole number of at least `least`.
+ *
+ * @param name  the start of the error's message, such as `'connections' of openPostgres()`
+ * @throws REST_MODELS_INVALID_OPTIONS
+ */
+export function requireWholeNumber (name: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return
+  throw new errors.InvalidOptions(`${name} must be a whole number of at least ${least}`)
+}
+
+/**
+ * Requires that an option is true or false.
+ *
+ * @param name  the start of the error's message, such as `'check' of openSqlite()`
+ * @throws REST_MODELS_INVALID_OPTIONS
+ */
+export function requireBoolean (name: string, value: boolean): void {
+  if (typeof value !== 'boolean') throw new errors.InvalidOptions(`${name} is true or false`)
+}

@@ -1,5 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
-import type { ArrayRows, Executor, Outcome, Query, Row } from '../engines/executor.js'
+import {
+  commitText, rollbackText, type ArrayRows, type Executor, type Outcome, type Query, type Row
+} from '../engines/executor.js'
 import { Events } from '../events/events.js'
 import type { StatementLabel } from '../events/messages.js'
 import { outcomeOf, toArrays } from '../engines/kysely-executor.js'
@@ -7,8 +9,8 @@ import { withRetries } from '../engines/retry.js'
 import { toStatementError, type Sent } from '../engines/statement-failure.js'
 import type { Handle } from './engine.js'
 
-const commit: Query = { ...CompiledQuery.raw('commit'), label: { operation: 'commit', resource: null } }
-const rollback = CompiledQuery.raw('rollback')
+const commit: Query = { ...CompiledQuery.raw(commitText), label: { operation: 'commit', resource: null } }
+const rollback = CompiledQuery.raw(rollbackText)
 
 /** Runs statements in an open transaction. It repeats none of them: only all of them together can be repeated. */
 export class OpenTransaction implements Executor {

@@ -257,6 +257,14 @@ export function readType (name: string, written: string): WrittenType {
   }
 }
 
+/** Returns the field that a column becomes by its type; undefined if no field can hold values of the type. */
+export function describedAs (
+  { types }: Catalog, { type, written }: Pick<ColumnRow, 'type' | 'written'>
+): DescribedType | undefined {
+  const described = readType(type, written)
+  return types[described.name]?.(described)
+}
+
 /** True if an answer is 1, also as a text or a BigInt. */
 export function isYes (answer: unknown): boolean {
   return Number(answer) === 1

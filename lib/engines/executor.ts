@@ -37,6 +37,11 @@ export interface Query extends CompiledQuery {
   readonly withoutIndex?: (() => CompiledQuery) | undefined
 }
 
+/** Statement that commits a transaction. Connections recognize it by this text, which Kysely's drivers send, too. */
+export const commitText = 'commit'
+/** Statement that undoes a transaction. Connections recognize it by this text, which Kysely's drivers send, too. */
+export const rollbackText = 'rollback'
+
 /**
  * Runs statements. Outside a transaction, it repeats a statement after a pause if the statement certainly was not
  * executed, or if a read lost its connection. It never repeats a write whose outcome is unknown.

@@ -2,7 +2,7 @@ import pRetry, { type Options } from 'p-retry'
 import { unavailable } from '../errors.js'
 import { codeOf, unlabelled, type Events } from '../events/events.js'
 import type { RetryMessage, StatementLabel } from '../events/messages.js'
-import type { Query } from './executor.js'
+import type { MaybePromise, Query } from './executor.js'
 import { Repeatable, type Sent } from './statement-failure.js'
 
 /** Up to 4 retries within 3 s: short enough for a client that waits, long enough for another node to take over. */
@@ -20,44 +20,49 @@ const backoff = {
  *   {@link Repeatable}
  */
 export async function withRetries<Result> (
-  attempt: () => Promise<Result>, events?: Events, label: StatementLabel = unlabelled
+  attempt: () => Promise<Result>, events?: Events, label?: StatementLabel
 ): Promise<Result> {
   const start = performance.now()
   try {
     return await attempt()
   } catch (failure) {
     if (!(failure instanceof Repeatable)) throw failure
-    let attempts = 1
-    const again = async (): Promise<Result> => {
-      attempts++
-      return await attempt()
-    }
-    const tell = (outcome: RetryMessage['outcome']): void => {
-      if (attempts === 1) return
-      events?.publish('retry', {
-        ...label, outcome, code: codeOf(failure), attempts, duration: performance.now() - start
-      })
-    }
-    return await retry(failure, start, again).then(
-      (result) => { tell('done'); return result }, (last: unknown) => { tell('failed'); throw last })
+    const maxRetryTime = Math.max(0, backoff.maxRetryTime - (performance.now() - start))
+    const shouldRetry = ({ error }: { error: Error }): boolean => error instanceof Repeatable
+    return await repeatAfter(failure, attempt, { ...backoff, maxRetryTime, shouldRetry, start, events, label })
+      .catch((last: unknown) => { throw last instanceof Repeatable ? unavailable({ cause: last.cause }) : last })
   }
 }
 
+/** Options of p-retry, and what events tell of the repetitions. */
+interface Repeating extends Options {
+  /** Milliseconds of `performance.now()` from which on the duration is counted. */
+  readonly start: number
+  readonly events: Events | undefined
+  readonly label: StatementLabel | undefined
+}
+
 /**
- * Repeats a statement whose first attempt, begun at `start`, has failed. That attempt ran without p-retry, so that a
- * statement that succeeds does not pay for it. p-retry counts it as attempt 1.
+ * Repeats an attempt that has failed, and publishes how that ended. The first attempt ran without p-retry, so that one
+ * that succeeds does not pay for it. p-retry counts it as attempt 1.
+ *
+ * @param failure  failure of the first attempt
+ * @throws the failure of the last attempt
  */
-async function retry<Result> (failure: Repeatable, start: number, attempt: () => Promise<Result>): Promise<Result> {
-  const maxRetryTime = Math.max(0, backoff.maxRetryTime - (performance.now() - start))
-  const shouldRetry = ({ error }: { error: Error }): boolean => error instanceof Repeatable
-  try {
-    return await pRetry(async (number) => {
-      if (number === 1) throw failure
-      return await attempt()
-    }, { ...backoff, maxRetryTime, shouldRetry })
-  } catch (last) {
-    throw last instanceof Repeatable ? unavailable({ cause: last.cause }) : last
+export async function repeatAfter<Result> (
+  failure: unknown, attempt: () => MaybePromise<Result>, { start, events, label = unlabelled, ...options }: Repeating
+): Promise<Result> {
+  let attempts = 1
+  const tell = (outcome: RetryMessage['outcome']): void => {
+    if (attempts === 1) return
+    const duration = performance.now() - start
+    events?.publish('retry', { ...label, outcome, code: codeOf(failure), attempts, duration })
   }
+  return await pRetry(async (number) => {
+    attempts = number
+    if (number === 1) throw failure
+    return await attempt()
+  }, options).then((result) => { tell('done'); return result }, (last: unknown) => { tell('failed'); throw last })
 }
 
 /**

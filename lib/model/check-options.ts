@@ -10,8 +10,6 @@ import { storableText } from '../values/values.js'
 import { keyName, type Field } from './model.js'
 import { notUnique } from './unique-together.js'
 
-/** Matches names of tables and columns. */
-const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
 /** Columns of every table of PostgreSQL: https://www.postgresql.org/docs/15/ddl-system-columns.html */
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
 const commonOptions: OptionNames<CommonOptions<unknown>> = {
@@ -22,9 +20,14 @@ const deletions: readonly string[] = ['restrict', 'cascade', 'set null']
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 const { InvalidModel } = errors
 
+/** True if every engine takes a text as the name of a table or a column. */
+export function isSqlName (name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(name)
+}
+
 /** Refuses the name of a table or a column that some engine does not take; `where` names it, for messages. */
 export function requireSqlName (name: string, where: string): void {
-  if (sqlName.test(name)) return
+  if (isSqlName(name)) return
   throw new InvalidModel(`${where}: a name in the database consists of letters, digits and underscores, at most 60`)
 }
 

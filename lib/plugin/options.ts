@@ -6,7 +6,7 @@ import { readOnlyAuth } from '../policy/policies.js'
 import type { AnyPolicy } from '../policy/policy.js'
 import { requirePolicy } from '../policy/require-policy.js'
 import { checkLimits } from '../resource/options.js'
-import { requireKnown } from '../suggest.js'
+import { requireKnown, requireWholeNumber } from '../suggest.js'
 
 /** Options of the plugin; only `db` is required. */
 export interface RestModelsOptions {
@@ -82,7 +82,7 @@ export function checkOptions (options: RestModelsOptions): CheckedOptions {
   requirePrefix(prefix)
   requireDecorator(decorator)
   requireOrigins(allowedOrigins)
-  requireMilliseconds({ slowStatement })
+  requireSlowStatement(slowStatement)
   return Object.freeze({
     db,
     readDb,
@@ -129,20 +129,14 @@ function requireOrigins (origins: readonly string[]): void {
   }
 }
 
-function requireMilliseconds (option: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(option)) {
-    if (Number.isSafeInteger(value) && value >= 0) continue
-    throw new errors.InvalidOptions(`'${name}' must be a whole number of milliseconds of at least 0`)
-  }
+function requireSlowStatement (slowStatement: number): void {
+  if (Number.isSafeInteger(slowStatement) && slowStatement >= 0) return
+  throw new errors.InvalidOptions("'slowStatement' must be a whole number of milliseconds of at least 0")
 }
 
 function mergeLimits (limits: Partial<Limits>): Limits {
   if (typeof limits !== 'object') throw new errors.InvalidOptions("The option 'limits' must be an object")
   requireKnown<Partial<Limits>>("The option 'limits'", limits, defaultLimits)
-  for (const [name, value] of Object.entries(limits)) {
-    if (!Number.isSafeInteger(value) || value < 0) {
-      throw new errors.InvalidOptions(`'limits.${name}' must be a whole number of at least 0`)
-    }
-  }
+  for (const [name, value] of Object.entries(limits)) requireWholeNumber(`'limits.${name}'`, value, 0)
   return Object.freeze({ ...defaultLimits, ...limits })
 }

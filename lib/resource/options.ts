@@ -4,6 +4,7 @@ import type { Model } from '../model/define-model.js'
 import type { ScopeOf } from '../model/scope-of.js'
 import type { FieldNameOf, ForeignKeyNameOf, TextNameOf } from '../model/types.js'
 import type { AnyPolicy, Policy, ScopeUser } from '../policy/policy.js'
+import { requireWholeNumber } from '../suggest.js'
 import type { WriteHooks } from './write-hooks.js'
 
 /** Options of a resource, all optional. */
@@ -93,11 +94,8 @@ export interface PageLimits {
 export function checkLimits (where: string, options: Partial<PageLimits>, defaults: PageLimits): PageLimits {
   const { maxLimit = defaults.maxLimit } = options
   const { defaultLimit = Math.min(defaults.defaultLimit, maxLimit) } = options
-  for (const [name, value] of Object.entries({ maxLimit, defaultLimit })) {
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least 1`)
-    }
-  }
+  requireWholeNumber(`'maxLimit' of ${where}`, maxLimit, 1)
+  requireWholeNumber(`'defaultLimit' of ${where}`, defaultLimit, 1)
   if (defaultLimit > maxLimit) throw new errors.InvalidOptions(`'defaultLimit' of ${where} is more than its 'maxLimit'`)
   return { defaultLimit, maxLimit }
 }

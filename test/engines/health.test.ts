@@ -10,7 +10,7 @@ import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import type { HealthReport } from '../../lib/engines/health.js'
-import { toNodeReport as ofMariadb } from '../../lib/engines/mariadb/situation.js'
+import { toNodeReport as ofMariadb } from '../../lib/engines/mariadb/node-state.js'
 import { toNodeReport as ofPostgres } from '../../lib/engines/postgres/node-report.js'
 import { NodeConnections } from '../../lib/engines/server/node-connections.js'
 import { readNodesHealth, type NodeReport } from '../../lib/engines/server/nodes-health.js'
@@ -195,10 +195,10 @@ test('D-222: of several servers, the one in use counts, then the first that serv
 })
 
 test('a server of PostgreSQL is judged by what it says, and by what it is for', (t) => {
-  const primary = { standby: false, reads: false, feeds: true, lag: 0 }
-  const standby = { standby: true, reads: true, feeds: false, lag: 700 }
+  const primary = { standby: false, isReadOnly: false, hasStandbys: true, lag: 0 }
+  const standby = { standby: true, isReadOnly: true, hasStandbys: false, lag: 700 }
   t.same(ofPostgres(primary, { writable: true }), { status: 'up', role: 'primary', lag: 0, serves: true })
-  t.match(ofPostgres({ ...primary, feeds: false }, { writable: true }), { role: 'single' })
+  t.match(ofPostgres({ ...primary, hasStandbys: false }, { writable: true }), { role: 'single' })
   t.same(ofPostgres(standby, { writable: true }), { status: 'read-only', role: 'replica', lag: 700, serves: false })
   t.match(ofPostgres(standby, { writable: false, maxLag: 700 }), { serves: true })
   t.match(ofPostgres(standby, { writable: false, maxLag: 699 }), { lag: 700, serves: false })
@@ -209,13 +209,16 @@ test('a server of PostgreSQL is judged by what it says, and by what it is for', 
 
 test('a server of MariaDB, likewise', (t) => {
   const writer = { writable: true, readonly: false }
-  t.same(ofMariadb({ writes: 1, shares: 0, ready: 0 }, writer), { status: 'up', role: 'single', lag: 0, serves: true })
-  t.match(ofMariadb({ writes: 1, shares: 1, ready: 1 }, writer), { status: 'up', role: 'primary', lag: 0 })
-  t.same(ofMariadb({ writes: 0, shares: 0, ready: 0 }, writer), {
+  const [single, replica] = [
+    { isWritable: 1, isInCluster: 0, isReady: 0 }, { isWritable: 0, isInCluster: 0, isReady: 0 }
+  ] as const
+  t.same(ofMariadb(single, writer), { status: 'up', role: 'single', lag: 0, serves: true })
+  t.match(ofMariadb({ isWritable: 1, isInCluster: 1, isReady: 1 }, writer), { status: 'up', role: 'primary', lag: 0 })
+  t.same(ofMariadb(replica, writer), {
     status: 'read-only', role: 'replica', lag: null, serves: false
   })
-  t.match(ofMariadb({ writes: 0, shares: 0, ready: 0 }, { writable: false, readonly: true }), { serves: true })
-  t.match(ofMariadb({ writes: 1, shares: 0, ready: 0 }, { writable: false, readonly: true }), { status: 'read-only' })
+  t.match(ofMariadb(replica, { writable: false, readonly: true }), { serves: true })
+  t.match(ofMariadb(single, { writable: false, readonly: true }), { status: 'read-only' })
   t.match(ofMariadb(undefined, writer), { status: 'read-only', serves: false })
   t.end()
 })

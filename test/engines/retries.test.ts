@@ -12,7 +12,7 @@ import type { DialectName } from '../../lib/engines/dialect.js'
 import type { ArrayRows, Outcome, Query, Tables } from '../../lib/engines/executor.js'
 import { isRead } from '../../lib/engines/retry.js'
 import { StatementFailure } from '../../lib/engines/statement-failure.js'
-import { requireFit, sessionSettings } from '../../lib/engines/mariadb/situation.js'
+import { requireFit, sessionSettings } from '../../lib/engines/mariadb/node-state.js'
 import { defineModel, text, type Model } from '../../lib/index.js'
 import type { Column } from '../../lib/model/column.js'
 
@@ -300,11 +300,13 @@ test('a write that changed nothing is followed by no read', async (t) => {
 })
 
 test('D-257: a Galera node serves nobody without the majority, and any node no writes that only reads', (t) => {
-  t.throws(() => { requireFit({ writes: 1, shares: 1, ready: 0 }, false) }, { errno: 1047, code: 'WSREP_NOT_READY' })
-  t.throws(() => { requireFit({ writes: 0, shares: 0, ready: 0 }, true) }, {
+  t.throws(() => { requireFit({ isWritable: 1, isInCluster: 1, isReady: 0 }, false) }, {
+    errno: 1047, code: 'WSREP_NOT_READY'
+  })
+  t.throws(() => { requireFit({ isWritable: 0, isInCluster: 0, isReady: 0 }, true) }, {
     errno: 1290, code: 'ER_OPTION_PREVENTS_STATEMENT'
   })
-  t.doesNotThrow(() => { requireFit({ writes: 0, shares: 1, ready: 1 }, false) })
+  t.doesNotThrow(() => { requireFit({ isWritable: 0, isInCluster: 1, isReady: 1 }, false) })
   t.end()
 })
 

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { sql, type Expression, type RawBuilder } from 'kysely'
 import { test } from 'tap'
 import { dialects } from '../../lib/database/dialects.js'
-import { readType } from '../../lib/engines/catalog.js'
+import { describedAs } from '../../lib/engines/catalog.js'
 import type { Dialect } from '../../lib/engines/dialect.js'
 import { mariadbPlans } from '../../lib/engines/mariadb/plans.js'
 import { postgresPlans } from '../../lib/engines/postgres/plans.js'
@@ -15,8 +15,8 @@ import { openSqlite } from '../../lib/sqlite.js'
 import { holds } from '../properties/holds.js'
 
 test('types that hold more than a field become the next larger one, and what is lost is said', (t) => {
-  const describe = (dialect: keyof typeof dialects, name: string, written: string) =>
-    dialects[dialect].catalog.types[name]?.(readType(name, written))
+  const describe = (dialect: keyof typeof dialects, type: string, written: string) =>
+    describedAs(dialects[dialect].catalog, { type, written })
   t.match(describe('mariadb', 'int', 'int(10) unsigned'), { kind: 'bigint' })
   t.match(describe('mariadb', 'int', 'int(11)'), { kind: 'integer' })
   t.match(describe('mariadb', 'tinyint', 'tinyint(1)'), { kind: 'boolean' })

@@ -63,7 +63,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'errors'
   ],
   'tooling/introspect': ['schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'],
-  'tooling/migration': ['tables', 'database', 'type model', 'type engines'],
+  'tooling/migration': ['tooling/introspect', 'tables', 'database', 'type model', 'type engines'],
   'tooling/cli': [
     'tooling/introspect', 'tooling/migration', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables',
     'policy', 'model', 'suggest', 'engines', 'values', 'errors'
@@ -106,7 +106,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   'fastify-plugin': { values: ['index'] },
   pg: { values: ['engines/postgres'] },
   mysql2: { values: ['engines/mariadb'] },
-  'p-retry': { values: ['engines/retry', 'tables/schema-change', 'engines/sqlite/lock'] },
+  'p-retry': { values: ['engines/retry', 'tables/schema-change'] },
   uuid: { values: ['plan/plan-write'] },
   'lru-cache': {
     values: [

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { described, isSafe, type Catalog, type ColumnRow, type TypeTable } from '../catalog.js'
+import { exactCollation } from './storage.js'
 
 const { bigint, number, text } = described
 
@@ -85,7 +86,7 @@ export const mariadbCatalog: Catalog = {
     select k.table_name as \`table\`, k.constraint_name as \`column\`, null as name, k.check_clause as text
     from information_schema.check_constraints k
     join information_schema.tables t on t.table_schema = k.constraint_schema and t.table_name = k.table_name
-    where k.constraint_schema = database() and k.level = 'Column' and t.table_collation = 'utf8mb4_nopad_bin'`,
+    where k.constraint_schema = database() and k.level = 'Column' and t.table_collation = ${sql.lit(exactCollation)}`,
   indexed: sql`
     select table_name as \`table\`, column_name as \`column\`
     from information_schema.statistics where table_schema = database() and seq_in_index = 1`,

@@ -1,7 +1,7 @@
 import type { CompiledQuery, MysqlPoolConnection } from 'kysely'
 import type { QueryError, QueryOptions } from 'mysql2'
-import type { ArrayRows, Row } from '../executor.js'
-import { notSent } from '../statement-failure.js'
+import { rollbackText, type ArrayRows, type Row } from '../executor.js'
+import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
 import type { Lease } from '../server/node-connections.js'
@@ -11,7 +11,7 @@ import { connectTimeout, driverTimeout, type ServerOptions } from '../server/ser
 import {
   answerOf, noAnswer, unprepare, type Callback, type DriverConnection, type Executing, type Streaming
 } from './driver.js'
-import { requireFit, sessionSettings, situation, unfitErrorsOf, type Situation } from './situation.js'
+import { requireFit, sessionSettings, stateQuery, unfitErrorsOf, type NodeState } from './node-state.js'
 
 export interface ConnectionSetting {
   readonly options: Required<ServerOptions>
@@ -32,9 +32,6 @@ const unfitErrors = new WeakMap<DriverConnection, ReturnType<typeof unfitErrorsO
  * without being prepared.
  */
 const tooManyPrepared = 1461
-
-/** Text by which a rollback is recognized, which Kysely or `database/transaction.ts` sends. */
-const rollback = 'rollback'
 
 /**
  * A pooled connection. It is closed instead of being used again if it broke, an answer is overdue, a rollback failed,
@@ -80,7 +77,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   async makeReady (): Promise<void> {
     const { statementTimeout, writable, readonly } = this.#setting.options
     try {
-      const [node] = await this.#ask<Situation>(situation)
+      const [node] = await this.#ask<NodeState>(stateQuery)
       requireFit(node, writable)
       unfitErrors.set(this.#connection, unfitErrorsOf(node))
       await this.#ask(sessionSettings(node, statementTimeout))
@@ -104,7 +101,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     const { options: { statementTimeout }, prepared } = this.#setting
     const done = this.#within<R>(driverTimeout(statementTimeout), (error, result) => {
       // Nobody else may get a connection whose transaction is still open.
-      if (error !== null && statement.sql === rollback) this.#use.spend()
+      if (error !== null && statement.sql === rollbackText) this.#use.spend()
       callback(error, result)
     })
     const ask = (): void => { this.#connection.query(statement, done) }
@@ -142,7 +139,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     if (this.#use.isAbandoned) return false
     if (this.#connection.stream.writable) return true
     this.#use.spend()
-    this.#setting.leave('CONNECTION_LOST')
+    this.#setting.leave(lostCode)
     return false
   }
 
@@ -183,7 +180,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   #abandon (): void {
     this.#use.abandon()
-    this.#setting.leave('NO_ANSWER')
+    this.#setting.leave(noAnswerCode)
   }
 
   #judge (error: QueryError): void {

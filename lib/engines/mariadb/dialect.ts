@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect.js'
 import { mariadbCatalog, mariadbNumbered } from './catalog.js'
 import { mariadbFailures } from './failures.js'
 import { mariadbPlans } from './plans.js'
-import { mariadbStorage } from './storage.js'
+import { exactCollation, mariadbStorage } from './storage.js'
 
 /**
  * Returns SQL of a text that is compared exactly, by case, accents and trailing spaces. The text is converted to
@@ -36,7 +36,7 @@ export const mariadbDialect: Dialect = {
   returnsUpdates: false,
   schema: {
     generatedKey: 'bigint auto_increment primary key',
-    tableOptions: 'engine = innodb default character set utf8mb4 collate utf8mb4_nopad_bin',
+    tableOptions: `engine = innodb default character set utf8mb4 collate ${exactCollation}`,
     needsTargets: true,
     namesTableOfIndex: true,
     // Version 10.11 drops nothing, and says nothing, by 'drop constraint' if the table has a unique index by hash.

@@ -8,8 +8,8 @@ import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
 import { MariadbConnection, type ConnectionSetting } from './connection.js'
 import { driver, type DriverConnection, type DriverPool } from './driver.js'
-import { busyOn, probeMariadb, situationOf } from './probe.js'
-import { toNodeReport } from './situation.js'
+import { busyOn, probeMariadb, readState } from './probe.js'
+import { toNodeReport } from './node-state.js'
 
 /**
  * Maximum number of callers that wait for a connection to one node; a further one is refused at once. The driver also
@@ -91,7 +91,7 @@ export class MariadbNode implements ReportingNode {
   }
 
   async report (): Promise<NodeReport> {
-    return toNodeReport(await situationOf(this.#config, healthTimeoutMs), this.#setting.options)
+    return toNodeReport(await readState(this.#config, healthTimeoutMs), this.#setting.options)
   }
 
   async close (): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'mysql2'
 import { askAlone } from '../server/ask-alone.js'
 import { answerOf, driver } from './driver.js'
-import { requireFit, situation, type Situation } from './situation.js'
+import { requireFit, stateQuery, type NodeState } from './node-state.js'
 
 /**
  * Checks that a server serves and, if `writable` is true, that it accepts writes.
@@ -9,7 +9,7 @@ import { requireFit, situation, type Situation } from './situation.js'
  * @throws the driver's failure, within two seconds; otherwise that of {@link requireFit}
  */
 export async function probeMariadb (config: ConnectionOptions, writable: boolean): Promise<void> {
-  const [node] = await ask<Situation>(config, situation)
+  const [node] = await ask<NodeState>(config, stateQuery)
   requireFit(node, writable)
 }
 
@@ -18,8 +18,8 @@ export async function probeMariadb (config: ConnectionOptions, writable: boolean
  *
  * @throws the driver's failure, within `maxMs` milliseconds; otherwise that of {@link requireFit}
  */
-export async function situationOf (config: ConnectionOptions, maxMs: number): Promise<Situation | undefined> {
-  const [node] = await ask<Situation>(config, situation, maxMs)
+export async function readState (config: ConnectionOptions, maxMs: number): Promise<NodeState | undefined> {
+  const [node] = await ask<NodeState>(config, stateQuery, maxMs)
   requireFit(node, false)
   return node
 }

@@ -7,6 +7,7 @@ import {
   asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named,
   type Parameter, type Storage, type StorageTable, type WrittenColumn
 } from '../storage.js'
+import { maxSortLength } from './node-state.js'
 import { alteredBy } from './texts.js'
 
 const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
@@ -14,7 +15,7 @@ const texts = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
 /** Types of values that are texts of a certain form. MariaDB refuses other texts. */
 const writtenTypes = ['enum', 'set', 'time', 'inet4', 'inet6'] as const
 /** Collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
-const exactCollation = 'utf8mb4_nopad_bin'
+export const exactCollation = 'utf8mb4_nopad_bin'
 const exact = `character set utf8mb4 collate ${exactCollation}`
 /**
  * Casts to a text with room for the longest number. Without the length of 80, MariaDB computes one that is too short
@@ -41,8 +42,8 @@ const text = {
  */
 const { isCollated: _isCollated, ...exactTexts } = text
 
-/** Characters whose sort keys `max_sort_length` holds, as `sessionSettings` sets it: each character has four bytes. */
-const maxSortedLength = 2047
+/** Characters whose sort keys `max_sort_length` holds: each character has up to four bytes. */
+const maxSortedLength = maxSortLength / 4 - 1
 
 /** True if a column of this type may hold more than {@link maxSortedLength} characters. */
 function isLong (written: string): boolean {

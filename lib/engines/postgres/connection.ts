@@ -1,7 +1,7 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
-import type { ArrayRows, Row } from '../executor.js'
-import { notSent } from '../statement-failure.js'
+import { rollbackText, type ArrayRows, type Row } from '../executor.js'
+import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
 import { noAnswer } from '../server/ask-alone.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
@@ -25,13 +25,12 @@ export interface ConnectionSetting {
 
 interface NodeState {
   readonly standby: boolean
-  readonly reads: boolean
+  readonly isReadOnly: boolean
   readonly iso: boolean
 }
 
-const stateQuery = 'select pg_is_in_recovery() as standby, ' +
-  "current_setting('transaction_read_only') = 'on' as reads, " +
-  "current_setting('DateStyle') like 'ISO%' as iso"
+const stateQuery = `select pg_is_in_recovery() as standby,
+  current_setting('transaction_read_only') = 'on' as "isReadOnly", current_setting('DateStyle') like 'ISO%' as iso`
 
 /** SQLSTATEs of a node that is unfit for the next statement, too: it only reads, is shutting down or starting. */
 const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
@@ -40,9 +39,6 @@ const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
  * table, or a pooler lost it or gave it to another client.
  */
 const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
-
-/** Text by which a rollback is recognized, which Kysely or `database/transaction.ts` sends. */
-const rollbackText = 'rollback'
 
 /** Connections on which the driver has reported an error. It would refuse every further statement, so none is sent. */
 const broken = new WeakSet<DriverClient>()
@@ -105,7 +101,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     try {
       const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, connectTimeout)
       if (writable && node?.standby !== false) throw isStandby()
-      if (readonly && node?.reads !== true) throw notReadOnly()
+      if (readonly && node?.isReadOnly !== true) throw notReadOnly()
       if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, connectTimeout)
     } catch (error) {
       this.#use.spend()
@@ -156,13 +152,13 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     if (this.#use.isAbandoned) return false
     if (!broken.has(this.#client) && this.#client.connection.stream.writable) return true
     this.#use.spend()
-    this.#setting.leave('CONNECTION_LOST')
+    this.#setting.leave(lostCode)
     return false
   }
 
   #abandon (): void {
     this.#use.abandon()
-    this.#setting.leave('NO_ANSWER')
+    this.#setting.leave(noAnswerCode)
   }
 
   /**
@@ -173,7 +169,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     const code = error instanceof driver().DatabaseError ? String(error.code) : undefined
     const isUnfit = code === undefined || unfitNodeCodes.has(code)
     if (isUnfit || staleStatementCodes.has(code)) this.#use.spend()
-    if (isUnfit) this.#setting.leave(code ?? 'CONNECTION_LOST')
+    if (isUnfit) this.#setting.leave(code ?? lostCode)
   }
 }
 

@@ -1,17 +1,11 @@
-import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { sql, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
 import { lostCode, noAnswerCode, notSentCode } from '../statement-failure.js'
 import { postgresCatalog, postgresNumbered, postgresTypes, postgresUnlisted } from './catalog.js'
 import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
-
-/**
- * Returns SQL of a text that is compared in the collation "C": by its bytes, and only ASCII letters have two cases.
- * Some other collations do not permit patterns. The cast changes nothing for a text; an enumeration has no collation
- * without it.
- */
-const byBytes = (text: RawBuilder<unknown>) => sql`cast(${text} as text) collate "C"`
+import { byBytes } from './texts.js'
 
 /**
  * Code, in `failures`, for errors that the driver throws without a code, and for those of the operating system: the

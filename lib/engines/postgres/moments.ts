@@ -1,8 +1,8 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
 import { cutFraction, exactMoment, inWholeSeconds } from '../moments.js'
 import { asIs, named, type Parameter, type Storage, type Stored, type WrittenColumn } from '../storage.js'
+import { asText } from './texts.js'
 
-const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
 type Select = NonNullable<Storage['select']>
 const asItIs = (column: Expression<unknown>) => column
 /**

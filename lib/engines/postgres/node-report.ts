@@ -22,10 +22,10 @@ export function faultOf (
 
 /** Converts what a server reports of itself to the report on a node's health. */
 export function toNodeReport (report: Omit<PostgresReport, 'busy'>, fitness: Fitness): NodeReport {
-  const { standby, reads, feeds, lag } = report
+  const { standby, isReadOnly, hasStandbys, lag } = report
   return {
-    status: reads ? 'read-only' : 'up',
-    role: standby ? 'replica' : feeds ? 'primary' : 'single',
+    status: isReadOnly ? 'read-only' : 'up',
+    role: standby ? 'replica' : hasStandbys ? 'primary' : 'single',
     lag,
     serves: faultOf(report, fitness) === undefined
   }

@@ -11,9 +11,9 @@ interface ProbeOptions {
 export interface PostgresReport {
   readonly standby: boolean
   /** True if the connection accepts no writes. */
-  readonly reads: boolean
+  readonly isReadOnly: boolean
   /** True if standbys receive the writes of this server. */
-  readonly feeds: boolean
+  readonly hasStandbys: boolean
   /**
    * Milliseconds that a standby is behind what its primary has sent; 0 for a primary; null for a standby that follows
    * no primary, or cannot tell.
@@ -28,8 +28,9 @@ export interface PostgresReport {
  * replayed, because that age also grows while the primary is idle. What the standby has not yet received counts only
  * if the user is a member of pg_read_all_stats; other users cannot see it.
  */
-const reportQuery = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as reads,
-  exists (select from pg_stat_replication) as feeds,
+const reportQuery = `select pg_is_in_recovery() as standby,
+  current_setting('transaction_read_only') = 'on' as "isReadOnly",
+  exists (select from pg_stat_replication) as "hasStandbys",
   array(select pid from pg_stat_activity where pid = any($1::integer[]) and state = 'active') as busy,
   case
     when not pg_is_in_recovery() then 0

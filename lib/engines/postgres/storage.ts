@@ -8,10 +8,9 @@ import {
 } from '../storage.js'
 import { asSingle } from '../single.js'
 import { date, datetime, ownDate, ownDatetime } from './moments.js'
-import { textsOf, textTypes } from './texts.js'
+import { asText, symbols, textsOf, textTypes } from './texts.js'
 
 const integers = ['int2', 'int4', 'int8'] as const
-const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
 /**
  * Casts a parameter to bigint. Without this, a number beyond the range of the column's type would be an error, instead
  * of a value that no row has.
@@ -44,7 +43,6 @@ const isTiny = (column: Expression<unknown>) =>
 const double = (value: Parameter | Expression<unknown>) => sql`cast(${value} as double precision)`
 /** Largest double; a larger number cannot be shown. */
 const maxDouble = sql`1.7976931348623157e308::numeric`
-const symbols = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
 
 /**
  * Returns conditions that compare a numeric column by the numbers that records show. A number that cannot be shown is

@@ -3,9 +3,16 @@ import { labelsOf } from '../catalog.js'
 import { anyOf } from '../any-of.js'
 import type { Parameter, ShownCondition, Storage, WrittenColumn } from '../storage.js'
 
-const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
-const byBytes = (column: Expression<unknown>) => sql`${asText(column)} collate "C"`
-const symbols = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
+/** Casts to a text. */
+export const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
+/**
+ * Returns SQL of a text that is compared in the collation "C": by its bytes, and only ASCII letters have two cases.
+ * Some other collations do not permit patterns. The cast changes nothing for a text; an enumeration has no collation
+ * without it.
+ */
+export const byBytes = (text: Expression<unknown>) => sql`${asText(text)} collate "C"`
+/** Operators of SQL by their names in filters. */
+export const symbols = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
 
 /** Types whose values PostgreSQL can compare with any text, so that a plain `=` works and an index serves. */
 const comparableTypes = new Set(['bpchar', 'citext', 'name'])

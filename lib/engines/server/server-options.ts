@@ -1,5 +1,5 @@
 import { errors } from '../../errors.js'
-import { requireKnown } from '../../suggest.js'
+import { requireBoolean, requireKnown, requireWholeNumber } from '../../suggest.js'
 
 /** Options for a database on a server. If the URL names several servers, each of them is a node. */
 export interface ServerOptions {
@@ -83,18 +83,18 @@ export function checkServerOptions (where: string, { options, nodes, more }: Giv
   requireKnown<ServerOptions>(where, options, { ...optionNames, ...more })
   const { connections = 10, statementTimeout = 5000, preparedStatements = true, readonly = false } = options
   const { writable = nodes > 1 && !readonly } = options
-  requireCount(where, { connections }, 1)
+  requireWholeNumber(`'connections' of ${where}`, connections, 1)
   const { readConnections = shareOfReads(connections) } = options
-  requireCount(where, { readConnections }, 1)
+  requireWholeNumber(`'readConnections' of ${where}`, readConnections, 1)
   if (readConnections > connections) {
     throw new errors.InvalidOptions(`'readConnections' of ${where} must be at most 'connections', ${connections}`)
   }
-  requireCount(where, { statementTimeout }, 0)
+  requireWholeNumber(`'statementTimeout' of ${where}`, statementTimeout, 0)
   if (statementTimeout > maxTimeoutMs) {
     throw new errors.InvalidOptions(`'statementTimeout' of ${where} must be at most ${maxTimeoutMs}`)
   }
   for (const [name, value] of Object.entries({ preparedStatements, writable, readonly })) {
-    if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of ${where} is true or false`)
+    requireBoolean(`'${name}' of ${where}`, value)
   }
   return { connections, readConnections, statementTimeout, preparedStatements, writable, readonly }
 }
@@ -126,15 +126,7 @@ export const maxLagNames: Readonly<Record<keyof MaxLag, true>> = { maxLag: true 
 export function checkMaxLag ({ maxLag }: MaxLag, { writable }: Required<ServerOptions>): MaxLag {
   if (maxLag === undefined) return {}
   const where = 'openPostgres()'
-  requireCount(where, { maxLag }, 1)
+  requireWholeNumber(`'maxLag' of ${where}`, maxLag, 1)
   if (writable) throw new errors.InvalidOptions(`'maxLag' of ${where} is for hosts to read from: set 'writable: false'`)
   return { maxLag }
-}
-
-function requireCount (where: string, option: Readonly<Record<string, number>>, least: number): void {
-  for (const [name, value] of Object.entries(option)) {
-    if (!Number.isSafeInteger(value) || value < least) {
-      throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least ${least}`)
-    }
-  }
 }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { SqliteDialect, type Kysely, type SqliteDriver } from 'kysely'
 import { Events } from '../../events/events.js'
-import type { Executors } from '../executor.js'
+import { commitText, type Executors } from '../executor.js'
 import type { HealthReport } from '../health.js'
 import { KyselyExecutor } from '../kysely-executor.js'
 import { SqliteConnection } from './connection.js'
@@ -9,12 +9,6 @@ import { CountingDriver } from './counting-driver.js'
 import { sqliteDialect } from './dialect.js'
 import { GroupCommit } from './group-commit.js'
 import { SqliteExecutor } from './sqlite-executor.js'
-
-/**
- * The SQL by which Kysely's driver commits. It is recognized by this text, because better-sqlite3 calls it `readonly`,
- * as a read.
- */
-const commit = 'commit'
 
 /** Parts that a database in a file has besides the connection that writes. */
 export interface DatabaseFile {
@@ -111,7 +105,8 @@ export class EmbeddedDialect extends SqliteDialect {
 function preparing (statements: SqliteConnection['objects'], requireFile: () => void): (sql: string) => Statement {
   return (sql) => {
     const statement = statements.memo(sql)
-    if (!statement.readonly || sql === commit) requireFile()
+    // A commit is recognized by its text, because better-sqlite3 calls it `readonly`, as a read.
+    if (!statement.readonly || sql === commitText) requireFile()
     return statement
   }
 }

@@ -1,7 +1,7 @@
-import pRetry, { type Options } from 'p-retry'
-import { type Events } from '../../events/events.js'
-import type { RetryMessage } from '../../events/messages.js'
-import type { Query } from '../executor.js'
+import type { Events } from '../../events/events.js'
+import type { MaybePromise, Query } from '../executor.js'
+import { propertyOf } from '../failure-properties.js'
+import { repeatAfter } from '../retry.js'
 
 /** Milliseconds that SQLite waits for a lock while it blocks the process. Other processes mostly hold it for less. */
 export const busyTimeout = 5
@@ -10,22 +10,16 @@ export const busyTimeout = 5
 export const lockTimeout = 2000
 
 /** Pauses of 2 to 4 ms first, and of 25 ms from the fourth or fifth on. */
-const backoff = {
-  retries: Infinity, minTimeout: 2, factor: 2, maxTimeout: 25, randomize: true
-} as const satisfies Options
+const backoff = { retries: Infinity, minTimeout: 2, factor: 2, maxTimeout: 25, randomize: true } as const
 
 /**
  * True if another process has the lock that a statement needs. Then nothing was done, and the same statement may
  * succeed later.
  */
 export function isLocked (failure: unknown): failure is Error {
-  const code = codeOf(failure)
+  const code = propertyOf(failure, 'code')
   // A transaction whose snapshot is out of date can never succeed: it has to begin anew.
   return code.startsWith('SQLITE_BUSY') && code !== 'SQLITE_BUSY_SNAPSHOT'
-}
-
-function codeOf (failure: unknown): string {
-  return failure instanceof Error && 'code' in failure ? String(failure.code) : ''
 }
 
 /** Time limit for repeating an attempt, and the events that tell of the repetitions. */
@@ -45,18 +39,14 @@ interface Repeating {
  * @throws the failure of the last attempt; another failure than a lock ends the attempts at once
  */
 export async function retryWhileLocked<Result> (
-  failure: unknown, attempt: () => Result | Promise<Result>, { maxRetryTime, events, query }: Repeating
+  failure: unknown, attempt: () => MaybePromise<Result>, { maxRetryTime, events, query }: Repeating
 ): Promise<Result> {
-  const start = performance.now()
-  let attempts = 0
-  const tell = (outcome: RetryMessage['outcome']): void => {
-    const { label = { operation: 'other', resource: null } as const } = query ?? {}
-    events.publish('retry', { ...label, outcome, code: codeOf(failure), attempts, duration: performance.now() - start })
-  }
-  return await pRetry(async (number) => {
-    attempts = number
-    if (number === 1) throw failure
-    return await attempt()
-  }, { ...backoff, maxRetryTime, shouldRetry: ({ error }) => isLocked(error) })
-    .then((result) => { tell('done'); return result }, (last: unknown) => { tell('failed'); throw last })
+  return await repeatAfter(failure, attempt, {
+    ...backoff,
+    maxRetryTime,
+    shouldRetry: ({ error }) => isLocked(error),
+    start: performance.now(),
+    events,
+    label: query?.label
+  })
 }

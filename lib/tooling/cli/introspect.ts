@@ -1,10 +1,8 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { errors } from '../../errors.js'
 import { introspect } from '../introspect/introspect.js'
 import { describeNotes } from '../introspect/describe-notes.js'
 import type { CommandRow } from './command-row.js'
 import { openDatabase } from './open-database.js'
+import { requireFree, writeOutput } from './output-file.js'
 
 interface Options {
   readonly output?: string
@@ -26,9 +24,7 @@ export const introspectCommand: CommandRow<Options> = {
     { flags: '-s, --schema <name>', description: 'the schema of PostgreSQL to read, if not that of the search path' }
   ],
   run: async ([url = ''], { output, force = false, table: tables, schema }, { out, err }) => {
-    if (output !== undefined && !force && existsSync(output)) {
-      throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)
-    }
+    if (output !== undefined) requireFree(output, force)
     const db = await openDatabase(url, schema === undefined ? {} : { schema })
     try {
       const language = /\.m?js$/.test(output ?? '') ? 'javascript' : 'typescript'
@@ -41,8 +37,7 @@ export const introspectCommand: CommandRow<Options> = {
       if (output === undefined) {
         out(source.trimEnd())
       } else {
-        mkdirSync(dirname(output), { recursive: true })
-        writeFileSync(output, source, { flag: force ? 'w' : 'wx' })
+        writeOutput(output, source, force)
         err(`Wrote ${models.length} ${models.length === 1 ? 'model' : 'models'} to ${output}`)
       }
       return 'success'

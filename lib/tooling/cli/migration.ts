@@ -1,11 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { errors } from '../../errors.js'
 import { openSqlite } from '../../sqlite.js'
 import { writeMigration } from '../migration/write-migration.js'
 import type { CommandRow } from './command-row.js'
 import { loadModels } from './load-models.js'
 import { openDatabase } from './open-database.js'
+import { requireFree, writeOutput } from './output-file.js'
 
 interface Options {
   readonly output?: string
@@ -50,8 +49,7 @@ export const migrationCommand: CommandRow<Options> = {
       if (output === undefined) {
         out(source.trimEnd())
       } else {
-        mkdirSync(dirname(output), { recursive: true })
-        writeFileSync(output, source, { flag: force ? 'w' : 'wx' })
+        writeOutput(output, source, force)
         err(`Wrote ${output}`)
       }
       return 'success'
@@ -67,7 +65,5 @@ function requireFile (output: string | undefined, force: boolean): void {
     throw new errors.InvalidOptions("Kysely finds only migrations whose name ends in '.js', '.mjs', '.ts' or '.mts', " +
       "and none that ends in '.d.ts' or '.d.mts'")
   }
-  if (!force && existsSync(output)) {
-    throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)
-  }
+  requireFree(output, force)
 }

@@ -1,4 +1,5 @@
 import type { Note } from './model-plan.js'
+import { inOneLine } from './source-text.js'
 
 /** Minimum number of notes with the same words that become one line. */
 const minGroup = 3
@@ -14,7 +15,7 @@ export function describeNote ({ table, column, why }: Note): string {
   const text = column === undefined
     ? `Table '${table}' ${why.startsWith(closed) ? why : `is left out: it ${why}`}`
     : `Column '${column}' of table '${table}' ${why.startsWith(leftOut) ? `is ${why}` : why}`
-  return printable(text)
+  return inOneLine(text)
 }
 
 /** Returns a line of text for each note, but one line for three or more notes that differ only in names. */
@@ -34,14 +35,9 @@ function describeGroup (notes: readonly Note[]): string {
   const others = notes.length - names.length
   const list = `${names.map((name) => `'${name}'`).join(', ')}${others > 0 ? ` and ${others} more` : ''}`
   if (column === undefined) {
-    return printable(`Tables ${list}${why.startsWith(closed) ? '' : ' are left out'}: each ${why}`)
+    return inOneLine(`Tables ${list}${why.startsWith(closed) ? '' : ' are left out'}: each ${why}`)
   }
-  return printable(why.startsWith(leftOut)
+  return inOneLine(why.startsWith(leftOut)
     ? `Columns ${list} are left out: each ${why.slice(leftOut.length)}`
     : `Columns ${list}: each ${why}`)
-}
-
-/** Replaces control characters by spaces: names and defaults may hold them, and a terminal would interpret them. */
-function printable (text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 }

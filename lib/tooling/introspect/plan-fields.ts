@@ -1,13 +1,14 @@
 import { checkCompiler } from '../../../schemas/check.js'
 import type { Handle } from '../../database/engine.js'
-import { isYes, readType, type ColumnRow, type DescribedType } from '../../engines/catalog.js'
+import { describedAs, isYes, type ColumnRow, type DescribedType } from '../../engines/catalog.js'
 import type { FieldKind } from '../../fields/field-kinds.js'
+import { isSqlName } from '../../model/check-options.js'
 import type { FieldOptions } from '../../values/field-options.js'
 import { withDefault, type DefaultSetting, type Source } from './field-default.js'
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { nameFor, Names, type NameSetting } from './names.js'
-import { isPlainName, type CompositeTable, type KeyedTable } from './plan-keys.js'
+import type { CompositeTable, KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import { columnOf } from './plan-unique.js'
 import type { FoundTable } from './read-database.js'
@@ -105,10 +106,9 @@ async function planColumn (column: ColumnRow, table: FoundTable, setting: Settin
 
 /** Returns the type that holds all values of a column, or the reason why the column cannot be a field. */
 async function describe (column: ColumnRow, handle: Handle): Promise<DescribedType | string> {
-  const { dialect: { catalog: { types }, storage } } = handle
-  if (!isPlainName(column.name)) return `has a name ${oddName}; ${renameColumn}`
-  const type = readType(column.type, column.written)
-  const named = types[type.name]?.(type)
+  const { dialect: { catalog, storage } } = handle
+  if (!isSqlName(column.name)) return `has a name ${oddName}; ${renameColumn}`
+  const named = describedAs(catalog, column)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
     return `is ${column.written}, for which there is no kind of field; ${remedyFor(column)}`
   }

@@ -1,7 +1,8 @@
 import type { Handle } from '../../database/engine.js'
-import { isYes, readType, type Catalog, type ColumnRow, type DescribedType } from '../../engines/catalog.js'
+import { describedAs, isYes, readType, type ColumnRow } from '../../engines/catalog.js'
 import type { Dialect } from '../../engines/dialect.js'
 import { messageOf } from '../../errors.js'
+import { isSqlName } from '../../model/check-options.js'
 import { defineModel } from '../../model/define-model.js'
 import { keyName } from '../../model/model.js'
 import { maxKeyLength } from '../../values/field-options.js'
@@ -85,11 +86,11 @@ const keyless = 'has no primary key and no unique index without nulls; add one'
  */
 function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | string | undefined {
   if (kind !== 'table') return whyNoTable(kind)
-  if (!isPlainName(name)) return `has a name ${oddName}; ${renameTable}`
+  if (!isSqlName(name)) return `has a name ${oddName}; ${renameTable}`
   if (key.length > 1) return undefined
   const column = columns.find(({ name }) => key.includes(name))
   if (column === undefined) return keyless
-  if (isPlainName(column.name)) return column
+  if (isSqlName(column.name)) return column
   return `has a primary key '${column.name}' with a name ${oddName}; ${renameTable}`
 }
 
@@ -109,8 +110,9 @@ async function whyUnfit (handle: Handle, column: ColumnRow, kind: KeyKind): Prom
   return `has a primary key '${name}' with values that are not all ${values}; ${byView}`
 }
 
-function keyOf ({ name, generated, type, written }: ColumnRow, kind: KeyKind, { catalog }: Dialect): FieldPlan {
-  const maxLength = describedAs(catalog, type, written)?.options.maxLength ?? Infinity
+function keyOf (column: ColumnRow, kind: KeyKind, { catalog }: Dialect): FieldPlan {
+  const { name, generated } = column
+  const maxLength = describedAs(catalog, column)?.options.maxLength ?? Infinity
   const options = {
     ...(kind === 'text' && maxLength <= maxKeyLength && { maxLength }),
     ...(name !== keyName && { column: name }),
@@ -137,16 +139,10 @@ function whyUndefinable ({ name, kind, options }: FieldPlan): string | undefined
   }
 }
 
-/** True if a model can use a name from the database unchanged, as the name of its table or of a column. */
-export function isPlainName (name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(name)
-}
-
-async function keyKind (
-  handle: Handle, { table, name, type, written }: ColumnRow
-): Promise<KeyKind | undefined> {
+async function keyKind (handle: Handle, column: ColumnRow): Promise<KeyKind | undefined> {
   const { dialect } = handle
-  const kind = describedAs(dialect.catalog, type, written)?.kind
+  const { table, name, type } = column
+  const kind = describedAs(dialect.catalog, column)?.kind
   if (kind === 'uuid') return 'uuid'
   const isInteger = kind === 'integer' || kind === 'bigint'
   if (isInteger && dialect.storage.key.holds(type)) return 'key'
@@ -154,9 +150,4 @@ async function keyKind (
   const mayBeUuid = kind === 'text' && dialect.storage.uuid.holds(readType(type, type).name)
   if (mayBeUuid && await holdsUuids(handle, table, name)) return 'uuid'
   return kind === 'text' && dialect.storage.text.holds(type) ? 'text' : undefined
-}
-
-function describedAs ({ types }: Catalog, type: string, written: string): DescribedType | undefined {
-  const described = readType(type, written)
-  return types[described.name]?.(described)
 }

@@ -1,5 +1,7 @@
 import { readHandle, type AnyKysely } from '../../database/engine.js'
-import { isYes, readType, type Catalog, type ColumnRow, type KeyRow, type ReferenceRow } from '../../engines/catalog.js'
+import {
+  describedAs, isYes, readType, type Catalog, type ColumnRow, type KeyRow, type ReferenceRow
+} from '../../engines/catalog.js'
 import type { StorageName } from '../../engines/storage.js'
 import { isSecretColumn } from '../../model/secret-names.js'
 
@@ -53,10 +55,9 @@ const uuidLength = 36
  * Returns the kind of a column's values, as its type declares them: a text with the length of a UUID counts as a UUID.
  * Undefined if no field can hold values of the type.
  */
-function kindOf ({ type, written }: ColumnRow, { types }: Catalog): StorageName | undefined {
-  const read = readType(type, written)
-  const { kind, options } = types[read.name]?.(read) ?? {}
-  const isUuid = kind === 'text' && (read.name === 'uuid' || options?.maxLength === uuidLength)
+function kindOf (column: ColumnRow, catalog: Catalog): StorageName | undefined {
+  const { kind, options } = describedAs(catalog, column) ?? {}
+  const isUuid = kind === 'text' && (readType(column.type, '').name === 'uuid' || options?.maxLength === uuidLength)
   return isUuid ? 'uuid' : kind
 }
 

@@ -1,6 +1,7 @@
 import { describeNotes } from './describe-notes.js'
 import type { DatabasePlan, FieldPlan, ModelPlan, Note } from './model-plan.js'
 import { importedTypes } from './names.js'
+import { literal } from './source-text.js'
 
 /** The languages of a file with models. A file in JavaScript is the same as one in TypeScript, but without types. */
 export type Language = 'typescript' | 'javascript'
@@ -82,13 +83,6 @@ function writeField (field: FieldPlan, before: readonly ModelPlan[], all: readon
   const reference = targetsOf(field, all).map((target) => `()${annotation(target, before)} => ${target.constant}`)
   const said = Object.entries(field.options).map(([name, value]) => `${name}: ${literal(value)}`)
   return `${field.kind}(${[...reference, ...said.length === 0 ? [] : [`{ ${said.join(', ')} }`]].join(', ')})`
-}
-
-function literal (value: unknown): string {
-  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
-  if (isList) return `[${value.map(literal).join(', ')}]`
-  const text = JSON.stringify(value)
-  return typeof value === 'string' && !/['\\]/.test(text) ? `'${text.slice(1, -1).replaceAll('\\"', '"')}'` : text
 }
 
 function comments (notes: readonly Note[]): string[] {

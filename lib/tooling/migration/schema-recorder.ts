@@ -1,6 +1,7 @@
 import { isExpression, sql, type Expression, type Kysely, type RawBuilder, type SchemaModule } from 'kysely'
 import type { Tables } from '../../engines/executor.js'
 import type { MigrationTarget } from '../../tables/write-steps.js'
+import { literal } from '../introspect/source-text.js'
 
 /** Characters of the longest call chain that stays on one line. */
 const maxLineLength = 100
@@ -87,10 +88,4 @@ export class SchemaRecorder implements MigrationTarget {
 function joined (calls: readonly string[]): string {
   const line = `await schema.${calls.join('.')}`
   return line.length <= maxLineLength ? line : `await schema.${calls.join('\n  .')}`
-}
-
-/** Returns a text as JavaScript: in single quotes, or in double quotes if it has quotes or needs a backslash. */
-function literal (text: string): string {
-  const quoted = JSON.stringify(text)
-  return /['\\]/.test(quoted) ? quoted : `'${quoted.slice(1, -1)}'`
 }

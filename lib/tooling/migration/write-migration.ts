@@ -2,6 +2,7 @@ import { openEngine, type AnyKysely, type Engine } from '../../database/engine.j
 import type { Model } from '../../model/define-model.js'
 import { planMigration, type MigrationPlan } from '../../tables/plan-migration.js'
 import { writeDown, writeUp } from '../../tables/write-steps.js'
+import { inOneLine } from '../introspect/source-text.js'
 import { SchemaRecorder } from './schema-recorder.js'
 
 export interface MigrationOptions {
@@ -61,14 +62,6 @@ function comments ({ differences }: MigrationPlan): readonly string[] {
   if (differences.length === 0) return []
   return ['//', '// It leaves these differences between the models and the tables:',
     ...differences.map((text) => `// - ${inOneLine(text)}`)]
-}
-
-/**
- * Returns a text with spaces in place of control characters. The type of a column may hold them, and a line break would
- * end a comment.
- */
-function inOneLine (text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 }
 
 function writeFunction (name: string, { statements }: SchemaRecorder, isTyped: boolean): string {

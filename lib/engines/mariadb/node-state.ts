@@ -1,20 +1,20 @@
 import type { NodeReport } from '../server/nodes-health.js'
 
 /** Query for the state of a node (database server). A Galera node answers it even if it refuses all other queries. */
-export const situation = `select @@global.read_only = 0 as writes, (
+export const stateQuery = `select @@global.read_only = 0 as isWritable, (
     select count(*) from information_schema.system_variables where variable_name = 'WSREP_ON' and session_value = 'ON'
-  ) as shares, (
+  ) as isInCluster, (
     select count(*) from information_schema.global_status where variable_name = 'WSREP_READY' and variable_value = 'ON'
-  ) as ready`
+  ) as isReady`
 
 /**
- * Answer to {@link situation}: `writes` is 1 if the node accepts writes, `shares` is 1 if it belongs to a Galera
- * cluster, `ready` is 1 if it is connected to the majority of that cluster. Otherwise each is 0.
+ * Answer to {@link stateQuery}: `isWritable` is 1 if the node accepts writes, `isInCluster` is 1 if it belongs to a
+ * Galera cluster, `isReady` is 1 if it is connected to the majority of that cluster. Otherwise each is 0.
  */
-export interface Situation {
-  readonly writes: number
-  readonly shares: number
-  readonly ready: number
+export interface NodeState {
+  readonly isWritable: number
+  readonly isInCluster: number
+  readonly isReady: number
 }
 
 const sqlMode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
@@ -29,16 +29,16 @@ const syncWait = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
  * pages overlap. With much more, an ordering by many texts fails, because its sort keys do not fit into
  * `sort_buffer_size`.
  */
-const maxSortLength = 8192
+export const maxSortLength = 8192
 /** Least `sort_buffer_size` in bytes, MariaDB's default. With less, an ordering by a dozen texts fails. */
 const minSortBuffer = 2 ** 21
 
 /** Returns the statement that sets up a connection to a node before its first use. */
-export function sessionSettings (node: Situation | undefined, statementTimeout: number): string {
+export function sessionSettings (node: NodeState | undefined, statementTimeout: number): string {
   const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00', max_sort_length = ${maxSortLength}, ` +
     `sort_buffer_size = greatest(@@sort_buffer_size, ${minSortBuffer})`
   const maxTime = statementTimeout === 0 ? '' : `, max_statement_time = ${statementTimeout / 1000}`
-  return `${mode}${maxTime}${node?.shares === 1 ? syncWait : ''}`
+  return `${mode}${maxTime}${node?.isInCluster === 1 ? syncWait : ''}`
 }
 
 /**
@@ -47,11 +47,11 @@ export function sessionSettings (node: Situation | undefined, statementTimeout: 
  * @throws an error with the number that MariaDB gives to statements for such a node: 1047 for a Galera node without a
  *   majority, 1290 for a node that only reads
  */
-export function requireFit (node: Situation | undefined, writable: boolean): void {
-  if (node?.shares === 1 && node.ready !== 1) {
+export function requireFit (node: NodeState | undefined, writable: boolean): void {
+  if (node?.isInCluster === 1 && node.isReady !== 1) {
     throw Object.assign(new Error('The node has no majority of its cluster'), { errno: 1047, code: 'WSREP_NOT_READY' })
   }
-  if (writable && node?.writes !== 1) {
+  if (writable && node?.isWritable !== 1) {
     throw Object.assign(new Error('The node is read-only'), { errno: 1290, code: 'ER_OPTION_PREVENTS_STATEMENT' })
   }
 }
@@ -68,21 +68,21 @@ const unfitErrors = new Set<number | undefined>([1047, 1053, 1180, 1290, 1836])
 const unfitInCluster = new Set([...unfitErrors, 1205])
 
 /** Returns the error numbers after which a node cannot serve the next statement either. */
-export function unfitErrorsOf (node: Situation | undefined): ReadonlySet<number | undefined> {
-  return node?.shares === 1 ? unfitInCluster : unfitErrors
+export function unfitErrorsOf (node: NodeState | undefined): ReadonlySet<number | undefined> {
+  return node?.isInCluster === 1 ? unfitInCluster : unfitErrors
 }
 
 /** Converts what a server reports of itself to the report on a node's health. */
 export function toNodeReport (
-  node: Situation | undefined, { writable, readonly }: { readonly writable: boolean, readonly readonly: boolean }
+  node: NodeState | undefined, { writable, readonly }: { readonly writable: boolean, readonly readonly: boolean }
 ): NodeReport {
-  const [accepts, shares] = [node?.writes === 1, node?.shares === 1]
+  const [isWritable, isInCluster] = [node?.isWritable === 1, node?.isInCluster === 1]
   return {
-    status: accepts && !readonly ? 'up' : 'read-only',
-    role: shares ? 'primary' : accepts ? 'single' : 'replica',
+    status: isWritable && !readonly ? 'up' : 'read-only',
+    role: isInCluster ? 'primary' : isWritable ? 'single' : 'replica',
     // A connection to a Galera node waits for what the others have committed. Only administrators may ask a replica for
     // its lag.
-    lag: shares || accepts ? 0 : null,
-    serves: accepts || !writable
+    lag: isInCluster || isWritable ? 0 : null,
+    serves: isWritable || !writable
   }
 }
