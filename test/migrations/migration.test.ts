@@ -132,8 +132,8 @@ test('D-210: what differs otherwise is a comment with the remedy, and nothing is
       "name another with 'column', or add it by a statement of your own",
     "model 'Thing' lacks column 'must' of table 'thing', which must have a value and has no default: " +
       'declare it in the model, or give it a default in the table',
-    "model 'Thing' declares as 'readOnly' the column 'total' of table 'thing', which must have a value and has no default: " +
-      'declare it in the model, or give it a default in the table'
+    "model 'Thing' declares as 'readOnly' the column 'total' of table 'thing', which must have a value and has no " +
+      'default: declare it in the model, or give it a default in the table'
   ])
   for (const text of differences) t.ok(source.includes(`\n// - ${text}\n`), text)
   await (await importMigration(source)).up(db)
