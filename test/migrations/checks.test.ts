@@ -129,12 +129,14 @@ test('D-268: the remedy is a statement on servers, for checks as they print them
   const read = await readTables(db)
   const tables: typeof read = {
     ...read,
-    of: (model) => new Map([...read.of(model) ?? []].map(([name, column]) => [name, {
-      ...column,
-      written: name === 'rate'
+    columnOf: (model, column) => {
+      const { name } = column
+      const found = read.columnOf(model, column)
+      const written = name === 'rate'
         ? { table: 'note', name, written: 'double', collation: null }
         : { table: 'note', name, written: 'longtext', collation: 'utf8mb4_nopad_bin' }
-    }]))
+      return found && { ...found, written }
+    }
   }
   const remedies = (name: keyof typeof compilers, rows: ReadonlyArray<Pick<CheckRow, 'column' | 'name' | 'text'>>) => {
     const checks = rows.map((row) => ({ ...row, table: 'note' }))
