@@ -3,7 +3,7 @@ import { filterSchema } from '../../schemas/filter.js'
 import type { Operator } from '../fields/operators.js'
 import { valueKindOf } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { ListScope } from '../plan/list-scope.js'
+import type { ListRules } from '../plan/list-rules.js'
 import { pathName, type Path } from '../plan/path.js'
 import { permittedPaths } from '../plan/permitted-paths.js'
 import { reservedParameters } from '../request/list-query.js'
@@ -41,10 +41,10 @@ export interface DocumentedFilters {
  * Returns the filters of a list for documentation, path by path. For each path it returns the filters of all operators,
  * or none.
  */
-export function documentedFilters (scope: ListScope, closed: ReadonlySet<Model>): DocumentedFilters {
-  const { limits } = scope
+export function documentedFilters (rules: ListRules, closed: ReadonlySet<Model>): DocumentedFilters {
+  const { limits } = rules
   const filters: DocumentedFilter[] = []
-  for (const path of permittedPaths(scope, limits.joins, closed)) {
+  for (const path of permittedPaths(rules, limits.joins, closed)) {
     const others = filtersOf(path, limits)
     if (filters.length + others.length > (path.joins.length > 0 ? maxListed : maxOwn)) return { filters, isCut: true }
     filters.push(...others)
@@ -52,7 +52,7 @@ export function documentedFilters (scope: ListScope, closed: ReadonlySet<Model>)
   return { filters, isCut: false }
 }
 
-function filtersOf (path: Path, limits: ListScope['limits']): DocumentedFilter[] {
+function filtersOf (path: Path, limits: ListRules['limits']): DocumentedFilter[] {
   return valueKindOf(path.column).operators.map((operator) => {
     const { name, schema } = filterSchema(path.column, operator, limits)
     return { name: filterName(pathName(path), operator), shared: name, schema }

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
 import { isOrderable } from '../model/column.js'
-import type { ListScope } from '../plan/list-scope.js'
+import type { ListRules } from '../plan/list-rules.js'
 import { maxWords } from '../plan/plan-search.js'
 import type { Resource } from '../resource/resource.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
@@ -12,24 +12,24 @@ import { includeParameter } from './include-parameter.js'
  * required. Only `limit` has a default or an example: the page of Swagger UI fills both in and sends them.
  */
 export function listParameters (
-  document: OpenApiDocument, scope: Resource, filters: readonly DocumentedFilter[]
+  document: OpenApiDocument, resource: Resource, filters: readonly DocumentedFilter[]
 ): JsonSchema {
   const filterParameters =
     filters.map(({ name, shared, schema }) => [name, shareSchema(document, shared, schema)] as const)
   return {
     type: 'object',
     properties: {
-      ...placeParameters(scope),
-      ordering: orderingParameter(scope),
-      ...includeParameter(scope),
-      count: countParameter(scope),
-      ...searchParameter(scope),
+      ...placeParameters(resource),
+      ordering: orderingParameter(resource),
+      ...includeParameter(resource),
+      count: countParameter(resource),
+      ...searchParameter(resource),
       ...Object.fromEntries(filterParameters)
     }
   }
 }
 
-function placeParameters ({ defaultLimit, maxLimit, limits }: ListScope): JsonSchema {
+function placeParameters ({ defaultLimit, maxLimit, limits }: ListRules): JsonSchema {
   return {
     limit: {
       type: 'integer',
@@ -51,7 +51,7 @@ function placeParameters ({ defaultLimit, maxLimit, limits }: ListScope): JsonSc
   }
 }
 
-function orderingParameter ({ filterable }: ListScope): JsonSchema {
+function orderingParameter ({ filterable }: ListRules): JsonSchema {
   const names = [...filterable].filter(isOrderable).flatMap(({ field, key }) => [...new Set([field, key])])
   const order = `-?(${names.join('|')})`
   return {
@@ -62,7 +62,7 @@ function orderingParameter ({ filterable }: ListScope): JsonSchema {
   }
 }
 
-function countParameter ({ limits }: ListScope): JsonSchema {
+function countParameter ({ limits }: ListRules): JsonSchema {
   return {
     type: 'string',
     enum: ['true'],
@@ -70,7 +70,7 @@ function countParameter ({ limits }: ListScope): JsonSchema {
   }
 }
 
-function searchParameter ({ searched, limits }: ListScope): JsonSchema {
+function searchParameter ({ searched, limits }: ListRules): JsonSchema {
   if (searched.length === 0) return {}
   const names = searched.map(({ field }) => `\`${field}\``).join(', ')
   const word = `\\S{1,${limits.patternLength}}`

@@ -8,7 +8,7 @@ import { keyValues, parseId } from '../model/key.js'
 import type { WrittenFilter } from '../request/list-query.js'
 import { storableText, type Json } from '../values/values.js'
 import type { Limits } from './limits.js'
-import type { ListScope } from './list-scope.js'
+import type { ListRules } from './list-rules.js'
 
 /** Column and operator of a filter, or of a scope's condition. They decide how its values are read and converted. */
 export interface FilterTarget {
@@ -59,7 +59,7 @@ const constants = new Map<string, typeof notNull | boolean | null>(
 export function readFilterValues (
   { name, text }: WrittenFilter,
   { column, operator }: FilterTarget,
-  { limits, reader: { dialect } }: Pick<ListScope, 'limits' | 'reader'>
+  { limits, reader: { dialect } }: Pick<ListRules, 'limits' | 'reader'>
 ): readonly Stored[] {
   const { syntax } = operators[operator]
   const values = readers[syntax](text, column, limits)

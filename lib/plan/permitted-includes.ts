@@ -31,11 +31,11 @@ export interface IncludeScope {
  * client may not use it.
  */
 export function permittedIncludes (
-  scope: IncludeScope, fields: readonly string[], closed: ReadonlySet<Model>
+  rules: IncludeScope, fields: readonly string[], closed: ReadonlySet<Model>
 ): readonly ForeignKeyColumn[] | undefined {
   const path: ForeignKeyColumn[] = []
   for (const field of fields) {
-    const column = shownBehind(scope, path).find((column) => column.field === field)
+    const column = shownBehind(rules, path).find((column) => column.field === field)
     if (!isForeignKey(column) || closed.has(column.target())) return undefined
     path.push(column)
   }
@@ -44,9 +44,9 @@ export function permittedIncludes (
 
 /** Returns the foreign keys that `include` may follow from the model at the end of a path. */
 function referencesOf (
-  scope: IncludeScope, path: readonly ForeignKeyColumn[], closed: ReadonlySet<Model>
+  rules: IncludeScope, path: readonly ForeignKeyColumn[], closed: ReadonlySet<Model>
 ): readonly ForeignKeyColumn[] {
-  return shownBehind(scope, path).filter(isForeignKey).filter(({ target }) => !closed.has(target()))
+  return shownBehind(rules, path).filter(isForeignKey).filter(({ target }) => !closed.has(target()))
 }
 
 /** Returns the columns that are shown of the model at the end of a path. An empty path ends at the resource itself. */
@@ -64,13 +64,13 @@ export function visibleOf (shown: IncludeScope['shown'], { target }: ForeignKeyC
  * Yields the names that `include` may have, such as `user__company`, the shortest paths first. The limits on joins
  * bound the length of a path, because foreign keys may form a circle.
  */
-export function * includeNames (scope: IncludeScope, closed: ReadonlySet<Model>): Generator<string> {
+export function * includeNames (rules: IncludeScope, closed: ReadonlySet<Model>): Generator<string> {
   let paths: ReadonlyArray<readonly ForeignKeyColumn[]> = [[]]
-  const { joins, totalJoins } = scope.limits
+  const { joins, totalJoins } = rules.limits
   for (let depth = 1; depth <= Math.min(joins, totalJoins); depth++) {
     const longer: Array<readonly ForeignKeyColumn[]> = []
     for (const path of paths) {
-      for (const column of referencesOf(scope, path, closed)) {
+      for (const column of referencesOf(rules, path, closed)) {
         longer.push([...path, column])
         yield [...path, column].map(({ field }) => field).join('__')
       }

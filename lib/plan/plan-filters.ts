@@ -7,7 +7,7 @@ import type { Model } from '../model/define-model.js'
 import type { WrittenFilter } from '../request/list-query.js'
 import { readFilterValues, storedValues } from './filter-values.js'
 import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.js'
-import type { ListScope } from './list-scope.js'
+import type { ListRules } from './list-rules.js'
 import { permittedPath, splitName, type Path } from './path.js'
 import { unknownName, unknownOperator } from './unknown-filter.js'
 import { scopeThrough, unscoped, type ListViewer, type Scope } from './viewer.js'
@@ -38,15 +38,15 @@ const noFilters: PlannedFilters = Object.freeze({ joins: [], conditions: [] })
  * Plans the joins and conditions of the filters, and of the scopes of the resource and of all related models that a
  * filter leads through. Filters of one path and operator become one condition.
  */
-export function planFilters (scope: ListScope, filters: readonly WrittenFilter[], viewer: ListViewer): PlannedFilters {
+export function planFilters (rules: ListRules, filters: readonly WrittenFilter[], viewer: ListViewer): PlannedFilters {
   if (filters.length === 0 && viewer.scope.length === 0) return noFilters
   const joins: Joins = new Map()
-  const { paths, conditions } = planWanted(scope, filters, { joins, closed: viewer.closed })
+  const { paths, conditions } = planWanted(rules, filters, { joins, closed: viewer.closed })
   const isUnscoped = viewer.scope.length === 0 && viewer.scopeOf === unscoped.scopeOf
   if (isUnscoped) return { joins: [...joins.values()], conditions }
   const seen = [...viewer.scope, ...scopesAlong(paths, viewer)].map(({ path, operator, values }) => {
     const { column } = path
-    const stored = storedValues({ column, operator, values }, scope.reader.dialect)
+    const stored = storedValues({ column, operator, values }, rules.reader.dialect)
     return { alias: planJoins(joins, path), column, operator, values: stored }
   })
   return { joins: [...joins.values()], conditions: [...seen, ...conditions] }
@@ -57,18 +57,18 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
  * Throws REST_MODELS_TOO_MUCH (400) if the filters exceed a limit, and other errors (400) if one of them is wrong.
  */
 function planWanted (
-  scope: ListScope, filters: readonly WrittenFilter[],
+  rules: ListRules, filters: readonly WrittenFilter[],
   { joins, closed }: { readonly joins: Joins, readonly closed: ReadonlySet<Model> }
 ): { readonly paths: readonly Path[], readonly conditions: readonly PlannedCondition[] } {
-  const { filters: most, totalJoins } = scope.limits
+  const { filters: most, totalJoins } = rules.limits
   const surplus = filters[most]
   if (surplus !== undefined) throw tooMuch(surplus.name, `is more than ${most} filters`)
   const paths: Path[] = []
   const conditions = new Map<string, Spelled>()
   for (const filter of filters) {
-    const { path, operator, spelling } = resolveFilter(scope, filter.name, closed)
+    const { path, operator, spelling } = resolveFilter(rules, filter.name, closed)
     const { column } = path
-    const values = readFilterValues(filter, { column, operator }, scope)
+    const values = readFilterValues(filter, { column, operator }, rules)
     const alias = planJoins(joins, path)
     if (joins.size > totalJoins) throw tooMuch(filter.name, `needs more than ${totalJoins} joins in all`)
     const name = `${alias}.${column.key} ${operator}`
@@ -96,12 +96,12 @@ function scopesAlong (paths: readonly Path[], viewer: ListViewer): Scope {
   return [...scopes.values()].flat()
 }
 
-function resolveFilter (scope: ListScope, name: string, closed: ReadonlySet<Model>): ResolvedFilter {
-  const { limits } = scope
+function resolveFilter (rules: ListRules, name: string, closed: ReadonlySet<Model>): ResolvedFilter {
+  const { limits } = rules
   const { names, operator } = splitName(name)
   if (names.length - 1 > limits.joins) throw tooMuch(name, `follows more than ${limits.joins} foreign keys`)
-  const path = permittedPath(scope, names, closed)
-  if (path === undefined) throw unknownName(scope, name, closed)
+  const path = permittedPath(rules, names, closed)
+  if (path === undefined) throw unknownName(rules, name, closed)
   if (!valueKindOf(path.column).operators.includes(operator)) throw unknownOperator(name, path.column)
   return { path, operator, spelling: names.join('__') }
 }

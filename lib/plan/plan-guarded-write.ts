@@ -6,7 +6,7 @@ import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json, RecordKey } from '../values/values.js'
 import { planUpdate, type StoredOf } from './plan-update.js'
-import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
+import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteRules } from './plan-write.js'
 import { unguarded, type GuardedReference, type RecordGuard } from './record-guard.js'
 import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
 
@@ -34,7 +34,7 @@ export interface GuardedPlan extends PlannedWrite {
 }
 
 /** A resource to write to, the engine that writes, and the hooks of the resource. */
-export interface WriteSetting extends WriteScope {
+export interface WriteSetting extends WriteRules {
   readonly engine: { readonly dialect: Dialect }
   readonly hooked: { readonly hooks: { readonly beforeWrite?: unknown } } | undefined
 }
@@ -95,7 +95,7 @@ const nothing: GivenValues = new Map()
  * Returns the values that a scope fixes: the only value that it permits for a field. Only the resource's own fields
  * count, and not the `id`. Null is fixed only if the field can hold it.
  */
-export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScope): GivenValues {
+export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteRules): GivenValues {
   if (scope.length === 0) return nothing
   const fixed = new Map<Column, Json>()
   for (const { path: { joins, column }, operator, values: [value, ...others] } of scope) {

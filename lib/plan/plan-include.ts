@@ -16,21 +16,21 @@ import type { ListViewer } from './viewer.js'
  * @throws REST_MODELS_INVALID_INCLUDE, REST_MODELS_TOO_MUCH (both 400)
  */
 export function planIncludes (
-  scope: IncludeScope, { include, filters }: Pick<ListRequest, 'include' | 'filters'>, viewer: ListViewer
+  rules: IncludeScope, { include, filters }: Pick<ListRequest, 'include' | 'filters'>, viewer: ListViewer
 ): readonly PlannedInclude[] {
-  const { joins, totalJoins } = scope.limits
+  const { joins, totalJoins } = rules.limits
   const includes = new Map<string, PlannedInclude>()
-  const joined = joinsOf(scope.model, filters)
+  const joined = joinsOf(rules.model, filters)
   for (const written of include) {
     const fields = written.split('__')
     if (fields.length > joins) throw tooMuch(`follows more than ${joins} foreign keys in '${shownName(written)}'`)
-    const path = permittedIncludes(scope, fields, viewer.closed)
-    if (path === undefined) throw unknownInclude(scope, written, viewer.closed)
-    addPath(scope, path, { includes, viewer })
+    const path = permittedIncludes(rules, fields, viewer.closed)
+    if (path === undefined) throw unknownInclude(rules, written, viewer.closed)
+    addPath(rules, path, { includes, viewer })
     for (const name of includes.keys()) joined.add(name)
     if (joined.size > totalJoins) throw tooMuch(`needs more than ${totalJoins} joins in all, with those of the filters`)
   }
-  return withFewColumns(scope, [...includes.values()])
+  return withFewColumns(rules, [...includes.values()])
 }
 
 /** Columns that every engine can select in one statement. PostgreSQL selects at most 1,664, the orderings included. */
@@ -74,8 +74,8 @@ function addPath (
   }
 }
 
-function unknownInclude (scope: IncludeScope, written: string, closed: ReadonlySet<Model>): Error {
-  const known = firstCandidates(includeNames(scope, closed))
+function unknownInclude (rules: IncludeScope, written: string, closed: ReadonlySet<Model>): Error {
+  const known = firstCandidates(includeNames(rules, closed))
   return fieldError(errors.InvalidInclude, 'include',
     `must be foreign keys by their declared names, separated by commas; '${shownName(written)}' is not one ` +
     `that this resource can include${typoSuggestion(written, known)}`)

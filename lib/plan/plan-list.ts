@@ -5,7 +5,7 @@ import type { ListRequest } from '../request/list-query.js'
 import { typoSuggestion } from '../suggest.js'
 import { permitsCursors, readCursor, requireCursors } from './cursor.js'
 import type { ListPlan, PlannedInclude, PlannedOrder } from './list-plan.js'
-import type { ListScope } from './list-scope.js'
+import type { ListRules } from './list-rules.js'
 import { permittedPath, type Access } from './path.js'
 import { planFilters } from './plan-filters.js'
 import { planIncludes } from './plan-include.js'
@@ -24,27 +24,27 @@ const maxOrdering = 16
  * @throws REST_MODELS_UNKNOWN_PARAMETER, REST_MODELS_UNKNOWN_OPERATOR, REST_MODELS_INVALID_VALUE, REST_MODELS_TOO_MUCH,
  *   REST_MODELS_INVALID_INCLUDE, REST_MODELS_INVALID_ORDERING, REST_MODELS_INVALID_PAGE (all 400), naming the parameter
  */
-export function planList (scope: ListScope, wanted: ListRequest, viewer: ListViewer): ListPlan {
-  const { joins, conditions } = planFilters(scope, wanted.filters, viewer)
-  const includes = wanted.include.length === 0 ? noIncludes : planIncludes(scope, wanted, viewer)
-  const search = wanted.searches.length === 0 ? noWords : planSearch(scope, wanted.searches, viewer.closed)
-  const ordering = planOrdering(scope, wanted.ordering)
-  const { limit = scope.defaultLimit } = wanted
-  const { start, after } = hasCursors(scope, wanted, ordering)
-    ? planCursor(scope, wanted.after, ordering)
-    : planPage(scope, wanted, limit)
+export function planList (rules: ListRules, wanted: ListRequest, viewer: ListViewer): ListPlan {
+  const { joins, conditions } = planFilters(rules, wanted.filters, viewer)
+  const includes = wanted.include.length === 0 ? noIncludes : planIncludes(rules, wanted, viewer)
+  const search = wanted.searches.length === 0 ? noWords : planSearch(rules, wanted.searches, viewer.closed)
+  const ordering = planOrdering(rules, wanted.ordering)
+  const { limit = rules.defaultLimit } = wanted
+  const { start, after } = hasCursors(rules, wanted, ordering)
+    ? planCursor(rules, wanted.after, ordering)
+    : planPage(rules, wanted, limit)
   return { joins, conditions, includes, search, ordering, limit, start, after }
 }
 
-function planOrdering (scope: ListScope, written: readonly string[]): readonly PlannedOrder[] {
-  const { keyOrdering } = scope
+function planOrdering (rules: ListRules, written: readonly string[]): readonly PlannedOrder[] {
+  const { keyOrdering } = rules
   if (written.length === 0) return keyOrdering
   if (written.length > maxOrdering) {
     throw fieldError(errors.TooMuch, 'ordering', `names more than ${maxOrdering} fields`)
   }
   const ordering: PlannedOrder[] = []
   const find = (column: Column): PlannedOrder | undefined => ordering.find((order) => order.column === column)
-  for (const order of written.flatMap((name) => planOrder(scope, name))) {
+  for (const order of written.flatMap((name) => planOrder(rules, name))) {
     const before = find(order.column)
     if (before === undefined) ordering.push(order)
     else if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
@@ -80,12 +80,12 @@ type Place = Pick<ListPlan, 'start' | 'after'>
  * `after`, or if `after` is empty, which asks for the first page, and the ordering permits no cursors.
  */
 function hasCursors (
-  { visible }: ListScope, wanted: ListRequest, ordering: readonly PlannedOrder[]
+  { visible }: ListRules, wanted: ListRequest, ordering: readonly PlannedOrder[]
 ): wanted is ListRequest & { readonly after: string } {
   return wanted.after !== undefined && (wanted.after !== '' || permitsCursors(ordering, visible))
 }
 
-function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number): Place {
+function planPage ({ limits }: ListRules, { page }: ListRequest, limit: number): Place {
   const start = (page - 1) * limit
   if (start > limits.offset) {
     throw fieldError(errors.InvalidPage, 'page', `must not skip more than ${limits.offset} records`)
@@ -94,7 +94,7 @@ function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number):
 }
 
 function planCursor (
-  { visible, reader: { dialect } }: ListScope, text: string, ordering: readonly PlannedOrder[]
+  { visible, reader: { dialect } }: ListRules, text: string, ordering: readonly PlannedOrder[]
 ): Place {
   requireCursors(ordering, visible)
   return readCursor(text, ordering, dialect)

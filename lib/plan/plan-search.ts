@@ -4,7 +4,7 @@ import type { Model } from '../model/define-model.js'
 import { unknownParameter } from '../request/query-string.js'
 import { wordsOf } from '../request/search-words.js'
 import { storableText } from '../values/values.js'
-import type { ListScope } from './list-scope.js'
+import type { ListRules } from './list-rules.js'
 import { permittedPath } from './path.js'
 
 /** Words that one search may have. Each word costs a comparison with each searched field of each row. */
@@ -21,14 +21,14 @@ const parameter = 'search'
  *   if there are several texts, too many words, or a word that is too long or that no text can contain
  */
 export function planSearch (
-  scope: ListScope, texts: readonly string[], closed: ReadonlySet<Model>
+  rules: ListRules, texts: readonly string[], closed: ReadonlySet<Model>
 ): readonly string[] {
   const [text = '', second] = texts
-  if (scope.searched.length === 0) throw unknownSearch(scope, closed)
+  if (rules.searched.length === 0) throw unknownSearch(rules, closed)
   if (second !== undefined) throw invalidSearch('must be given once')
   const words = wordsOf(text)
   if (words.length > maxWords) throw invalidSearch(`must have at most ${maxWords} words`)
-  const { patternLength } = scope.limits
+  const { patternLength } = rules.limits
   if (words.some((word) => word.length > patternLength)) {
     throw invalidSearch(`must have words of at most ${patternLength} characters`)
   }
@@ -40,8 +40,8 @@ export function planSearch (
  * Returns the error for a search on a resource that has no fields to search. If the resource has a field `search`, the
  * client may have meant a filter by that field, so the error suggests `search__eq`.
  */
-function unknownSearch (scope: ListScope, closed: ReadonlySet<Model>): Error {
-  const isField = permittedPath(scope, [parameter], closed) !== undefined
+function unknownSearch (rules: ListRules, closed: ReadonlySet<Model>): Error {
+  const isField = permittedPath(rules, [parameter], closed) !== undefined
   return unknownParameter(parameter, isField ? `, did you mean '${parameter}__eq'?` : '')
 }
 

@@ -7,7 +7,7 @@ import type { Payload } from '../request/payload.js'
 import { valueAt } from '../values/lookup.js'
 import type { Json } from '../values/values.js'
 import { momentFor } from './defaults.js'
-import { requireNoFaults, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
+import { requireNoFaults, type GivenValues, type WritePlan, type WriteRules } from './plan-write.js'
 import { readFields, type WrittenField } from './read-fields.js'
 
 /**
@@ -26,19 +26,19 @@ export type StoredOf = (column: Column) => Json | undefined
  *   are those of the record
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
-export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
-  const isWritable = (column: Column): boolean => scope.writable.has(column) && !fixed.has(column)
+export function planUpdate (rules: WriteRules, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
+  const isWritable = (column: Column): boolean => rules.writable.has(column) && !fixed.has(column)
   const before: StoredOf = (column) => fixed.has(column) ? fixed.get(column) : storedOf(column)
-  const isSame = (field: WrittenField): boolean => isKept(scope, field, before, isWritable)
-  const check: Check = (values) => faultsOfChanges(scope, values, before)
-  const { fields, faults } = readFields(scope, payload, { check, isKept: isSame })
+  const isSame = (field: WrittenField): boolean => isKept(rules, field, before, isWritable)
+  const check: Check = (values) => faultsOfChanges(rules, values, before)
+  const { fields, faults } = readFields(rules, payload, { check, isKept: isSame })
   // Compared once more, because readFields() turns other spellings of a value into the same one.
   const given = [...fields.values()].filter((field) => !isSame(field))
   const unwritable = given.filter(({ column }) => !isWritable(column))
   requireNoFaults(faults, unwritable, 'cannot be changed')
   const plan = new Map(given.map(({ column, value }) => [column, value]))
-  if (scope.needsChange && changesNothing(plan, before)) return new Map()
-  return plan.size === 0 || scope.touched.length === 0 ? plan : touch(plan, scope.touched)
+  if (rules.needsChange && changesNothing(plan, before)) return new Map()
+  return plan.size === 0 || rules.touched.length === 0 ? plan : touch(plan, rules.touched)
 }
 
 function touch (plan: Map<Column, Json>, touched: readonly Column[]): WritePlan {
@@ -57,7 +57,7 @@ export function changesNothing (plan: WritePlan, storedOf: StoredOf): boolean {
  * even if its values are older than the rules of its model.
  */
 function faultsOfChanges (
-  { model, checkValues }: WriteScope, values: object, storedOf: StoredOf
+  { model, checkValues }: WriteRules, values: object, storedOf: StoredOf
 ): readonly FieldFault[] {
   const faults = checkValues(values)
   if (faults.length === 0) return faults
@@ -86,10 +86,10 @@ export function keptIfEqual (columns: readonly Column[], dialect: Dialect): Read
  * fields that the client may not write, and to those where writing could do harm.
  */
 function isKept (
-  scope: WriteScope, { column, value }: WrittenField, storedOf: StoredOf, isWritable: (column: Column) => boolean
+  rules: WriteRules, { column, value }: WrittenField, storedOf: StoredOf, isWritable: (column: Column) => boolean
 ): boolean {
   return isShownAs(value, valueKindOf(column).storage, storedOf(column)) &&
-    (scope.keptIfEqual.has(column) || !isWritable(column) || isDoubtful(column, value))
+    (rules.keptIfEqual.has(column) || !isWritable(column) || isDoubtful(column, value))
 }
 
 /**

@@ -8,7 +8,7 @@ import { defaultOf } from './defaults.js'
 import { readFields, type WrittenField } from './read-fields.js'
 
 /** Columns that writes of a resource may name, and the checks of their values, fixed at setup. */
-export interface WriteScope {
+export interface WriteRules {
   readonly model: Model
   readonly owner: Column | undefined
   /** Columns that a create writes: all except a key that the database generates, and what only the database fills. */
@@ -62,19 +62,19 @@ export type GivenValues = ReadonlyMap<Column, Json>
  * @returns a value for each column that a create writes, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
-export function planCreate (scope: WriteScope, payload: Payload, given: GivenValues): WritePlan {
-  const { created, owner, creatable, checkCreate } = scope
+export function planCreate (rules: WriteRules, payload: Payload, given: GivenValues): WritePlan {
+  const { created, owner, creatable, checkCreate } = rules
   // checkCreate never requires the owner.
   const isFixed = given.size > (owner === undefined ? 0 : 1)
   const check = isFixed ? checkOthers(checkCreate, given) : checkCreate
-  const { fields, faults } = readFields(scope, withoutGiven(payload, given), { check })
+  const { fields, faults } = readFields(rules, withoutGiven(payload, given), { check })
   const fixed = [...fields.values()].filter(({ column }) => !creatable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
   const values = new Map<Column, Json>()
   for (const column of created) {
     const written = given.has(column) ? given.get(column) : fields.get(column)?.value
-    values.set(column, written === undefined ? defaultValue(scope, column, now) : written)
+    values.set(column, written === undefined ? defaultValue(rules, column, now) : written)
   }
   return values
 }
@@ -122,7 +122,7 @@ function checkOthers (check: Check, given: GivenValues): Check {
  * Returns a value for a column that the body leaves out: a new UUID for a primary key of that kind, otherwise the
  * default. UUIDs of version 7 begin with the time, so new records stand together in the index.
  */
-function defaultValue ({ checkValues }: WriteScope, column: Column, now: Date): Json {
+function defaultValue ({ checkValues }: WriteRules, column: Column, now: Date): Json {
   return isMadeByApi(column) ? makeUuid() : defaultOf(column, now, checkValues)
 }
 

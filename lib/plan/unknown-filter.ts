@@ -5,7 +5,7 @@ import { keySuggestion } from '../model/key.js'
 import { reservedParameters } from '../request/list-query.js'
 import { unknownParameter } from '../request/query-string.js'
 import { firstCandidates, typoSuggestion } from '../suggest.js'
-import type { ListScope } from './list-scope.js'
+import type { ListRules } from './list-rules.js'
 import { pathName, permittedPath, splitName } from './path.js'
 import { permittedPaths } from './permitted-paths.js'
 
@@ -13,15 +13,15 @@ import { permittedPaths } from './permitted-paths.js'
  * Returns the error for the name of a filter that leads to no permitted column. If a part follows a permitted column
  * that is no foreign key, that part can only be meant as an operator, so the error lists the operators of the column.
  */
-export function unknownName (scope: ListScope, name: string, closed: ReadonlySet<Model>): Error {
+export function unknownName (rules: ListRules, name: string, closed: ReadonlySet<Model>): Error {
   const { names } = splitName(name)
-  const shorter = permittedPath(scope, names.slice(0, -1), closed)
+  const shorter = permittedPath(rules, names.slice(0, -1), closed)
   if (shorter !== undefined && shorter.column.target === undefined) return unknownOperator(name, shorter.column)
-  const ofKey = keySuggestion(scope.model, names.join('__'), scope.filterable)
+  const ofKey = keySuggestion(rules.model, names.join('__'), rules.filterable)
   if (ofKey !== undefined) return unknownParameter(name, ofKey)
-  const reserved = reservedParameters.filter((parameter) => parameter !== 'search' || scope.searched.length > 0)
+  const reserved = reservedParameters.filter((parameter) => parameter !== 'search' || rules.searched.length > 0)
   // The name of a hidden field must not be suggested.
-  const permitted = firstCandidates(permittedPaths(scope, scope.limits.joins, closed)).map(pathName)
+  const permitted = firstCandidates(permittedPaths(rules, rules.limits.joins, closed)).map(pathName)
   return unknownParameter(name, typoSuggestion(names.join('__'), [...reserved, ...permitted]))
 }
 

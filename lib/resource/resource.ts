@@ -14,9 +14,9 @@ import type { Model } from '../model/define-model.js'
 import { compileParseKey, compileSegmentOf, keyColumnsOf, withId, type ParseKey } from '../model/key.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
-import type { ListScope } from '../plan/list-scope.js'
+import type { ListRules } from '../plan/list-rules.js'
 import { keptIfEqual } from '../plan/plan-update.js'
-import type { WriteScope } from '../plan/plan-write.js'
+import type { WriteRules } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
 import type { ResourceScopes, ScopeRule } from '../policy/visibility.js'
@@ -34,7 +34,7 @@ import type { Registration } from './registration.js'
 
 /** Everything about a resource that setup decides before the first request, frozen. */
 export interface Resource
-  extends Registration, ListScope, ListBase, WriteScope, WriteTarget, RelatedProtection, ResourceScopes {
+  extends Registration, ListRules, ListBase, WriteRules, WriteTarget, RelatedProtection, ResourceScopes {
   /** Path of the list, with the final slash. */
   readonly url: string
   readonly model: Model

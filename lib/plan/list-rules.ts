@@ -7,7 +7,7 @@ import type { Access } from './path.js'
 import type { IncludeScope } from './permitted-includes.js'
 
 /** Columns and limits of the lists of a resource, fixed at setup. */
-export interface ListScope extends Access, IncludeScope {
+export interface ListRules extends Access, IncludeScope {
   readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]
