@@ -34,10 +34,10 @@ export interface ServerOptions {
 }
 
 /**
- * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. A caller
- * that waits for a free connection gives up after the same time.
+ * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. Before, a
+ * caller may have waited for its share of the connections, for `maxWaitMs` at most.
  */
-export const connectTimeout = 2000
+export const connectTimeoutMs = 2000
 /**
  * Milliseconds by which the driver gives up later than the server. The driver needs its own limit, because the server's
  * limit does not cover every wait, and a server that hangs does not apply it.
