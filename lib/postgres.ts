@@ -6,6 +6,7 @@ import { down, type HealthReport } from './engines/health.js'
 import type { PostgresConnection } from './engines/postgres/connection.js'
 import { postgresDialect } from './engines/postgres/dialect.js'
 import { unprepare } from './engines/postgres/driver.js'
+import { checkMaxLag, maxLagNames, type MaxLag } from './engines/postgres/max-lag.js'
 import { PostgresNode, type NodeOptions } from './engines/postgres/node.js'
 import { nodeUrls } from './engines/server/database-url.js'
 import type { Purpose } from './engines/server/node-connections.js'
@@ -13,9 +14,7 @@ import { readNodesHealth } from './engines/server/nodes-health.js'
 import { Nodes } from './engines/server/nodes.js'
 import { pooledExecutors } from './engines/server/pooled-executor.js'
 import { PreparedStatements } from './engines/server/prepared-statements.js'
-import {
-  checkMaxLag, checkServerOptions, maxLagNames, type MaxLag, type ServerOptions
-} from './engines/server/server-options.js'
+import { checkServerOptions, type ServerOptions } from './engines/server/server-options.js'
 
 export type { Tables } from './engines/executor.js'
 

@@ -6,8 +6,8 @@ import { loadDriver } from './engines/load-driver.js'
 import { deadlineFunction, requireTime } from './engines/sqlite/deadline.js'
 import { EmbeddedDialect } from './engines/sqlite/embedded-dialect.js'
 import { watchFile } from './engines/sqlite/file.js'
-import { binaryRemedy, requireDriver } from './engines/sqlite/load-driver.js'
-import { busyTimeout, lockTimeout } from './engines/sqlite/lock.js'
+import { busyTimeoutMs, lockTimeoutMs } from './engines/sqlite/lock.js'
+import { binaryRemedy, requireDriver } from './engines/sqlite/require-driver.js'
 import { switchToWal } from './engines/sqlite/wal.js'
 import { errors, messageOf } from './errors.js'
 import { requireBoolean, requireKnown } from './suggest.js'
@@ -88,7 +88,7 @@ type Open = (options: Database.Options) => Database.Database
 function openDialect (connect: Open, path: string, options: Required<SqliteOptions>): EmbeddedDialect {
   const opened: Database.Database[] = []
   const open: Open = (settings) => {
-    const database = connect({ timeout: lockTimeout, ...settings })
+    const database = connect({ timeout: lockTimeoutMs, ...settings })
     opened.push(database)
     database.pragma('trusted_schema = off')
     return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)
@@ -112,7 +112,7 @@ function openDialect (connect: Open, path: string, options: Required<SqliteOptio
 function openWriter (open: Open, { durability, check }: Required<SqliteOptions>): Database.Database {
   const writer = open({})
   requireSound(writer, check)
-  switchToWal(writer, lockTimeout)
+  switchToWal(writer, lockTimeoutMs)
   // SQLite may be compiled to reopen WAL databases with NORMAL. Without this line, the durability could then change at
   // the second start.
   writer.pragma(`synchronous = ${durability}`)
@@ -126,7 +126,7 @@ function openWriter (open: Open, { durability, check }: Required<SqliteOptions>)
  * while it waits for a lock. So from now on the plugin waits instead, and the process does other work in the meantime.
  */
 function setBusyTimeout (database: Database.Database): Database.Database {
-  database.pragma(`busy_timeout = ${busyTimeout}`)
+  database.pragma(`busy_timeout = ${busyTimeoutMs}`)
   return database
 }
 

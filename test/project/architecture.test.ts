@@ -27,7 +27,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   sql: ['plan', 'model', 'fields', 'engines', 'values', 'type events'],
   'engines/server': ['suggest', 'engines', 'events', 'errors'],
   'engines/mariadb': ['engines/server', 'engines', 'values', 'type events'],
-  'engines/postgres': ['engines/server', 'engines', 'type values', 'type events'],
+  'engines/postgres': ['engines/server', 'suggest', 'engines', 'type values', 'type events', 'errors'],
   'engines/sqlite': ['engines', 'values', 'events', 'errors'],
   database: [
     'engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'type plan', 'model', 'engines', 'values',

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { described, isSafe, type Catalog, type ColumnRow, type TypeTable } from '../catalog.js'
-import { exactCollation } from './storage.js'
+import { exactCollation } from './texts.js'
 
 const { bigint, number, text } = described
 

@@ -7,7 +7,7 @@ import { Deadline } from '../server/deadline.js'
 import type { Lease } from '../server/node-connections.js'
 import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
-import { connectTimeout, driverTimeout, type ServerOptions } from '../server/server-options.js'
+import { connectTimeoutMs, driverTimeout, type ServerOptions } from '../server/server-options.js'
 import {
   answerOf, noAnswer, unprepare, type Callback, type DriverConnection, type Executing, type Streaming
 } from './driver.js'
@@ -146,7 +146,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   async #ask<R> (sql: string): Promise<readonly R[]> {
     return await new Promise((resolve, reject) => {
       const settle: Callback<R> = (error, result) => error === null ? resolve(answerOf(result).rows) : reject(error)
-      this.#connection.query(sql, this.#within(connectTimeout, settle))
+      this.#connection.query(sql, this.#within(connectTimeoutMs, settle))
     })
   }
 

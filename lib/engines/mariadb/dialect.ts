@@ -3,7 +3,8 @@ import type { Dialect } from '../dialect.js'
 import { mariadbCatalog, mariadbNumbered } from './catalog.js'
 import { mariadbFailures } from './failures.js'
 import { mariadbPlans } from './plans.js'
-import { exactCollation, mariadbStorage } from './storage.js'
+import { mariadbStorage } from './storage.js'
+import { exactCollation } from './texts.js'
 
 /**
  * Returns SQL of a text that is compared exactly, by case, accents and trailing spaces. The text is converted to

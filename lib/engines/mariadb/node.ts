@@ -5,7 +5,7 @@ import { noAnswer } from '../server/ask-alone.js'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { NodeReport, ReportingNode } from '../server/nodes-health.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
-import { connectTimeout, type ServerOptions } from '../server/server-options.js'
+import { connectTimeoutMs, type ServerOptions } from '../server/server-options.js'
 import { MariadbConnection, type ConnectionSetting } from './connection.js'
 import { driver, type DriverConnection, type DriverPool } from './driver.js'
 import { busyOn, probeMariadb, readState } from './probe.js'
@@ -18,7 +18,7 @@ import { toNodeReport } from './node-state.js'
 const queueLimit = 500
 
 const driverOptions = {
-  connectTimeout,
+  connectTimeout: connectTimeoutMs,
   enableKeepAlive: true,
   dateStrings: true,
   timezone: 'Z',
@@ -110,7 +110,7 @@ function take (pool: DriverPool): Promise<DriverConnection> {
     const timer = setTimeout(() => {
       isLate = true
       reject(noAnswer())
-    }, connectTimeout)
+    }, connectTimeoutMs)
     pool.getConnection((error, connection) => {
       clearTimeout(timer)
       if (error !== null) reject(error)

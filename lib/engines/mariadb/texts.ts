@@ -1,5 +1,72 @@
+import { sql, type Expression } from 'kysely'
+import { maxUniqueLength } from '../../values/field-options.js'
 import { labelsOf } from '../catalog.js'
-import type { Storage } from '../storage.js'
+import { asIs, named, type Storage, type WrittenColumn } from '../storage.js'
+import { maxSortLength } from './node-state.js'
+
+/** Types of columns of texts. */
+export const textTypes = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
+/** Types of values that are texts of a certain form. MariaDB refuses other texts. */
+const writtenTypes = ['enum', 'set', 'time', 'inet4', 'inet6'] as const
+/** Collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
+export const exactCollation = 'utf8mb4_nopad_bin'
+/** Character set and collation of the texts that createTables() makes. */
+export const exactCharset = `character set utf8mb4 collate ${exactCollation}`
+/**
+ * Casts to a text with room for the longest number. Without the length of 80, MariaDB computes one that is too short
+ * for -0.1 as decimal(1,1), and a temporary table cuts texts to that length.
+ */
+export const asText = (column: Expression<unknown>) => sql`cast(${column} as char(80))`
+
+const anyText = {
+  // Only unique columns are varchar, because all columns that are kept within the rows share 65,535 bytes.
+  type: ({ maxLength = maxUniqueLength, unique = false }) =>
+    `${unique ? `varchar(${maxLength})` : 'longtext'} ${exactCharset}`,
+  holds: named('char', ...textTypes, ...writtenTypes),
+  isCollated: true,
+  ...asIs
+} as const satisfies Storage
+
+/**
+ * Storage of texts in columns with the collation that createTables() gives them. It lacks `isCollated`, so SQL compares
+ * and orders the column itself, and an index serves. No index serves the expression that `Dialect.exact` makes.
+ */
+const { isCollated: _isCollated, ...exactTexts } = anyText
+
+/** Characters whose sort keys `max_sort_length` holds: each character has up to four bytes. */
+const maxSortedLength = maxSortLength / 4 - 1
+
+/** True if a column of this type may hold more than {@link maxSortedLength} characters. */
+function isLong (written: string): boolean {
+  const [type, length] = written.split(/\W/)
+  return ['text', 'mediumtext', 'longtext'].includes(String(type)) ||
+    (type === 'varchar' && Number(length) > maxSortedLength)
+}
+
+/**
+ * Orders texts by their bytes in UTF-8, which is the order of their characters. A sort key then has one byte for each
+ * ASCII character, so that it holds every text that fits into a cursor.
+ */
+const byBytes = {
+  sorted: (column) => sql`cast(convert(${column} using utf8mb4) as binary)`
+} as const satisfies Partial<Storage>
+
+/**
+ * Returns the storage of a column of enumerations, sets or times, of long texts, or of texts whose collation is exact;
+ * otherwise undefined.
+ */
+function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
+  // MariaDB orders an enum or a set by number, and compares it as text.
+  if (/^(?:enum|set)\b/.test(written)) return { ...anyText, alters: alteredBy(written) }
+  const isExact = collation === exactCollation
+  if (isLong(written)) return { ...isExact ? exactTexts : anyText, ...byBytes }
+  if (isExact) return exactTexts
+  // Times are selected as text: the driver drops a fraction of zero if the statement was prepared.
+  return written.startsWith('time') ? { ...anyText, select: asText, alters: alteredBy(written) } : undefined
+}
+
+/** Storage of texts. */
+export const text = { ...anyText, ofType: textsOf } as const satisfies Storage
 
 /** Times of day as MariaDB writes them, up to its greatest one. */
 const time = /^-?(?:\d\d|[1-8]\d\d):[0-5]\d:[0-5]\d(?:\.(\d+))?$/
@@ -10,7 +77,7 @@ const time = /^-?(?:\d\d|[1-8]\d\d):[0-5]\d:[0-5]\d(?:\.(\d+))?$/
  *
  * @param written  type of the column as SQL writes it: an enumeration, a set or a time
  */
-export function alteredBy (written: string): NonNullable<Storage['alters']> {
+function alteredBy (written: string): NonNullable<Storage['alters']> {
   if (written.startsWith('time')) return (value) => !keepsTime(written, String(value))
   const labels = labelsOf(written)
   return written.startsWith('set')

@@ -8,7 +8,7 @@ import { Deadline } from '../server/deadline.js'
 import type { Lease } from '../server/node-connections.js'
 import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
-import { connectTimeout, type ServerOptions } from '../server/server-options.js'
+import { connectTimeoutMs, type ServerOptions } from '../server/server-options.js'
 import { driver, type DriverClient } from './driver.js'
 
 export interface ConnectionSetting {
@@ -99,10 +99,10 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
    */
   async makeReady ({ writable, readonly }: Pick<Required<ServerOptions>, 'writable' | 'readonly'>): Promise<void> {
     try {
-      const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, connectTimeout)
+      const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, connectTimeoutMs)
       if (writable && node?.standby !== false) throw isStandby()
       if (readonly && node?.isReadOnly !== true) throw notReadOnly()
-      if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, connectTimeout)
+      if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, connectTimeoutMs)
     } catch (error) {
       this.#use.spend()
       this.#use.release()

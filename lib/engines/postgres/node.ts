@@ -4,10 +4,11 @@ import { healthTimeoutMs, type PoolState } from '../health.js'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { NodeReport, ReportingNode } from '../server/nodes-health.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
-import { connectTimeout, driverTimeout, type MaxLag, type ServerOptions } from '../server/server-options.js'
+import { connectTimeoutMs, driverTimeout, type ServerOptions } from '../server/server-options.js'
 import { columnTypes } from './column-types.js'
 import { PostgresConnection, watchConnection, type ConnectionSetting } from './connection.js'
 import { driver, type DriverClient, type DriverPool } from './driver.js'
+import type { MaxLag } from './max-lag.js'
 import { faultOf, toNodeReport } from './node-report.js'
 import { probePostgres } from './probe.js'
 
@@ -92,7 +93,7 @@ export class PostgresNode implements ReportingNode {
 function configOf (url: string, { statementTimeout, readonly }: NodeOptions): pg.ClientConfig {
   return {
     connectionString: readonly ? readOnlyUrl(url) : url,
-    connectionTimeoutMillis: connectTimeout,
+    connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     fallback_application_name: 'fastify-rest-models',
     types: columnTypes(),

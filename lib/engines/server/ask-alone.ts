@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { noAnswerCode } from '../statement-failure.js'
-import { connectTimeout } from './server-options.js'
+import { connectTimeoutMs } from './server-options.js'
 
 interface Alone {
   /**
@@ -18,7 +18,7 @@ interface Alone {
  * (default: two seconds) the connection is closed, and a pending question then fails.
  */
 export async function askAlone<Answer> (
-  { socket, end }: Alone, ask: () => Promise<Answer>, maxMs = connectTimeout
+  { socket, end }: Alone, ask: () => Promise<Answer>, maxMs = connectTimeoutMs
 ): Promise<Answer> {
   const timer = setTimeout(() => { socket().destroy(noAnswer()) }, maxMs)
   try {

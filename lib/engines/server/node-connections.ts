@@ -6,7 +6,7 @@ import { AbandonedConnections } from './abandoned-connections.js'
 import { connectionFailure, type ServerWords } from './connection-failure.js'
 import { NoneIsFree } from './nodes.js'
 import { OpenSockets } from './open-sockets.js'
-import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
+import { connectTimeoutMs, driverTimeout, type ServerOptions } from './server-options.js'
 
 /**
  * Purpose for which a connection is taken:
@@ -132,7 +132,7 @@ export class NodeConnections<Raw extends object> {
   async close (ended: Promise<unknown>): Promise<void> {
     await this.#sockets.close(ended, {
       isOverdue: (socket) => this.#abandoned.has(socket),
-      maxWaitMs: driverTimeout(this.#driver.options.statementTimeout) + connectTimeout
+      maxWaitMs: driverTimeout(this.#driver.options.statementTimeout) + connectTimeoutMs
     })
   }
 

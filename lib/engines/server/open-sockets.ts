@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PoolState } from '../health.js'
-import { connectTimeout } from './server-options.js'
+import { connectTimeoutMs } from './server-options.js'
 
 /** How to close the sockets. */
 interface Closing {
@@ -43,7 +43,7 @@ export class OpenSockets {
   async close (ended: Promise<unknown>, { isOverdue, maxWaitMs }: Closing): Promise<void> {
     const isIdle = (socket: Duplex): boolean => this.#sockets.get(socket) !== true || isOverdue(socket)
     this.#destroyIf(isOverdue)
-    const goodbye = setTimeout(() => { this.#destroyIf(isIdle) }, connectTimeout)
+    const goodbye = setTimeout(() => { this.#destroyIf(isIdle) }, connectTimeoutMs)
     const latest = new AbortController()
     await Promise.race([
       ended.then(async () => await Promise.all([...this.#sockets.keys()].map(closed))),

@@ -34,10 +34,10 @@ export interface ServerOptions {
 }
 
 /**
- * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. A caller
- * that waits for a free connection gives up after the same time.
+ * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. Before, a
+ * caller may have waited for its share of the connections, for `maxWaitMs` at most.
  */
-export const connectTimeout = 2000
+export const connectTimeoutMs = 2000
 /**
  * Milliseconds by which the driver gives up later than the server. The driver needs its own limit, because the server's
  * limit does not cover every wait, and a server that hangs does not apply it.
@@ -105,28 +105,4 @@ export function checkServerOptions (where: string, { options, nodes, more }: Giv
  */
 function shareOfReads (connections: number): number {
   return connections < 4 ? connections : Math.floor(connections / 2)
-}
-
-/** Option of PostgreSQL alone. */
-export interface MaxLag {
-  /**
-   * Milliseconds that a standby may lag behind its primary. A standby that lags more, or that follows no primary, is
-   * not used. If absent, the lag does not matter.
-   */
-  readonly maxLag?: number
-}
-
-export const maxLagNames: Readonly<Record<keyof MaxLag, true>> = { maxLag: true }
-
-/**
- * Checks `maxLag`, and returns it; returns an empty object if it is not given.
- *
- * @throws REST_MODELS_INVALID_OPTIONS if it is not a whole number of at least 1, or if `writable` is true
- */
-export function checkMaxLag ({ maxLag }: MaxLag, { writable }: Required<ServerOptions>): MaxLag {
-  if (maxLag === undefined) return {}
-  const where = 'openPostgres()'
-  requireWholeNumber(`'maxLag' of ${where}`, maxLag, 1)
-  if (writable) throw new errors.InvalidOptions(`'maxLag' of ${where} is for hosts to read from: set 'writable: false'`)
-  return { maxLag }
 }

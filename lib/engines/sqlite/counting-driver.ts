@@ -5,7 +5,7 @@ import {
 import type { Events } from '../../events/events.js'
 import type { SqliteConnection } from './connection.js'
 import type { GroupCommit } from './group-commit.js'
-import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
+import { isLocked, lockTimeoutMs, retryWhileLocked } from './lock.js'
 import { withValueCode } from './value-failure.js'
 
 /**
@@ -63,7 +63,7 @@ class RetryingConnection implements DatabaseConnection {
       return await this.#connection.executeQuery<R>(query)
     } catch (failure) {
       if (!isLocked(failure)) throw withValueCode(this.#database, failure, query)
-      const repeating = { maxRetryTime: lockTimeout, events: this.#events, query }
+      const repeating = { maxRetryTime: lockTimeoutMs, events: this.#events, query }
       return await retryWhileLocked(failure, () => this.#connection.executeQuery<R>(query), repeating)
     }
   }

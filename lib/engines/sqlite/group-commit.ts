@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { Events } from '../../events/events.js'
 import { BurstDetector } from '../event-loop-turn.js'
 import type { Outcome, MaybePromise } from '../executor.js'
-import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
+import { isLocked, lockTimeoutMs, retryWhileLocked } from './lock.js'
 import { groupWriter, maxGroupMs, type Waiting } from './write-group.js'
 
 /**
@@ -96,7 +96,7 @@ export class GroupCommit {
 
   #awaitLock (failure: unknown): void {
     const commitAgain = (): void => {
-      this.#refuse(performance.now() - lockTimeout)
+      this.#refuse(performance.now() - lockTimeoutMs)
       if (this.#waiting.length > 0) this.#commitGroup()
     }
     const gone = retryWhileLocked(failure, commitAgain, { maxRetryTime: Infinity, events: this.#events })

@@ -4,10 +4,10 @@ import { propertyOf } from '../failure-properties.js'
 import { repeatAfter } from '../retry.js'
 
 /** Milliseconds that SQLite waits for a lock while it blocks the process. Other processes mostly hold it for less. */
-export const busyTimeout = 5
+export const busyTimeoutMs = 5
 
 /** Milliseconds after which a statement that waits for the lock of another process fails. */
-export const lockTimeout = 2000
+export const lockTimeoutMs = 2000
 
 /** Pauses of 2 to 4 ms first, and of 25 ms from the fourth or fifth on. */
 const backoff = { retries: Infinity, minTimeout: 2, factor: 2, maxTimeout: 25, randomize: true } as const
