@@ -399,6 +399,18 @@ test('D-79 options of the registration narrow what the client may do', async (t)
   t.ok([userOptions, loose])
 })
 
+test('a create may leave out what the scope fixes, by the name of the field or by that in records', async (t) => {
+  const Desk = defineModel('Desk', {
+    owner: foreignKey(() => User), room: foreignKey(() => Room, { key: 'roomNo' }), label: text()
+  })
+  type Create<Scope extends object | null> = ResourceCreate<{ model: typeof Desk, scope: () => Scope }>
+  t.ok(Desk.byName.get('roomNo'))
+  same<Create<{ owner: number }>, { roomNo: number, label: string, owner_id?: number }>()
+  same<Create<{ owner_id: number }>, { roomNo: number, label: string, owner_id?: number }>()
+  same<Create<{ roomNo: number } | { label: string } | null>, { owner_id: number, roomNo?: number, label?: string }>()
+  same<Create<{ owner__in: number[], room__name: string, id: number }>, CreateOf<typeof Desk>>()
+})
+
 interface Form {
   user__username?: string
   pub_date__gte?: Date
