@@ -500,6 +500,28 @@ test('a related model that the client does not list has its id alone; no exclude
   t.type(use, 'function')
 })
 
+test('D-145 related records are those of the first resource of their model', async (t) => {
+  type Short = { model: typeof User, path: 'directory', exclude: ['email', 'password', 'join_date'] }
+  const first = createClient<[{ model: typeof User, exclude: ['password'] }, typeof Message, Short]>(options)
+  const last = createClient<[Short, typeof Message, typeof User]>(options)
+  const any = createClient<ReadonlyArray<typeof User | typeof Message>>(options)
+  const use = async (): Promise<void> => {
+    const { user } = await first.message.read(1, { include: ['user'] })
+    exactly<{
+      id: number, username: string, email: string, join_date: string, active: boolean, admin: boolean
+    } | null>()(user)
+    await first.message.list({ user__email: 'a', user_id__join_date__lt: new Date(0) })
+    const { user: short } = await last.message.read(1, { include: ['user'] })
+    exactly<{ id: number, username: string, active: boolean, admin: boolean } | null>()(short)
+    // @ts-expect-error the first resource excludes it
+    await last.message.list({ user__email: 'a' })
+    await last.user.list({ email: 'a' })
+    const { user: plain } = await any.message.read(1, { include: ['user'] })
+    exactly<RecordOf<typeof User> | null>()(plain)
+  }
+  t.type(use, 'function')
+})
+
 test('only resources with the option etag take ifMatch', async (t) => {
   type Tagged = [
     typeof User, { model: typeof Message, etag: true }, { model: typeof Everything } & { readonly etag: true },
