@@ -41,9 +41,13 @@ export type Listed<D extends Described, Option extends ListOption> = Option exte
  */
 type Fixed<D extends Described> =
   D extends { readonly scope: (user: never) => infer Given }
-    ? NamesIn<NonNullable<Given>> & FieldNameOf<ModelOf<D>>
+    ? FieldsNamed<ModelOf<D>, NamesIn<NonNullable<Given>>>
     : never
-type NamesIn<Given> = Given extends unknown ? keyof Given & string : never
+type NamesIn<Given> = Given extends unknown ? keyof Given : never
+/** The fields that have one of some names, either the declared name or that in records: `user` or `user_id`. */
+type FieldsNamed<M extends Model, Given> = {
+  [N in FieldNameOf<M>]: N extends Given ? N : Key<N, FieldAt<M, N>> extends Given ? N : never
+}[FieldNameOf<M>]
 type Owner<D extends Described> = D extends { readonly ownerField: infer Name extends string } ? Name : never
 
 /**

@@ -19,8 +19,17 @@ type ColumnsOf<M extends Model, Hidden> = string extends keyof M['fields']
   : { readonly [N in FieldNameOf<M> | 'id' as N extends Hidden ? never : N | Key<N, FieldAt<M, N>>]: FieldAt<M, N> }
 type ColumnSet = Readonly<Record<string, Field>>
 
-/** The resources of a client by the names of their models. */
-export type ByModel<All extends readonly Described[]> = { readonly [D in All[number] as ModelOf<D>['name']]: D }
+/**
+ * The resources of a client by the names of their models. If a model has several resources, the first one counts, as on
+ * the server.
+ */
+export type ByModel<All extends readonly Described[]> = { readonly [D in FirstOfEach<All> as ModelOf<D>['name']]: D }
+/** The resources of a list without the later ones of a model. `Names` are the models before the list. */
+type FirstOfEach<All extends readonly Described[], Names = never, Kept extends Described = never> =
+  All extends readonly [infer First extends Described, ...infer Rest extends readonly Described[]]
+    ? FirstOfEach<Rest, Names | ModelOf<First>['name'], Kept | OtherThan<First, Names>>
+    : Kept | OtherThan<All[number], Names>
+type OtherThan<D extends Described, Names> = D extends unknown ? ModelOf<D>['name'] extends Names ? never : D : never
 /** The target of a foreign key: the client's resource of that model if there is one, otherwise the model itself. */
 type Target<All, F> = F extends ForeignKeyField<infer M>
   ? M['name'] extends keyof All ? Extract<All[M['name']], Described> : M

@@ -4,7 +4,9 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { test, type Test } from 'tap'
 import { createClient, RestModelsError, type Fetch } from '../../lib/client.js'
-import { adminAuth, datetime, defineModel, text, userAuth, uuid } from '../../lib/index.js'
+import {
+  adminAuth, datetime, defineModel, invalidRecord, text, userAuth, uuid, type PlannedWrite
+} from '../../lib/index.js'
 import { buildApp, User } from '../support/site.js'
 
 const Task = defineModel('Task', {
@@ -21,10 +23,15 @@ const record = { ...body, made: '2024-01-01 00:00:00' }
 type Answer = { readonly status: number, readonly body?: object | string, readonly retryAfter?: string }
 type Step = string | Answer
 
-const taken: Step = {
+const taken: Answer = {
   status: 409, body: { code: 'REST_MODELS_NOT_UNIQUE', message: 'x', details: [{ field: 'id', message: 'x' }] }
 }
+const titleTaken: Answer = {
+  status: 409, body: { code: 'REST_MODELS_NOT_UNIQUE', message: 'x', details: [{ field: 'title', message: 'x' }] }
+}
 const lost = 'the connection was closed'
+const twice: Answer = { status: 400, body: { code: 'REST_MODELS_INVALID_RECORD' } }
+const missing: Answer = { status: 404 }
 const undone: Answer = { status: 503, retryAfter: '0', body: { code: 'REST_MODELS_UNAVAILABLE' } }
 const unknown: Answer = { status: 503, retryAfter: '0', body: { code: 'REST_MODELS_OUTCOME_UNKNOWN' } }
 const created: Step = { status: 201, body: record }
@@ -61,7 +68,14 @@ const repeated: Readonly<Record<string, readonly [steps: readonly Step[], sent: 
     [unknown, undone, taken, found], [post, post, post, get]
   ],
   'a read was lost': [[lost, taken, lost, taken, found], [post, post, get, post, get]],
-  'a replica lags': [[lost, taken, { status: 404 }, taken, found], [post, post, get, post, get]]
+  'a replica lags': [[lost, taken, missing, taken, found], [post, post, get, post, get]],
+  'a rule refuses the repetition': [[lost, twice, found], [post, post, get]],
+  'the repetition is one request too many': [[unknown, { status: 429, retryAfter: '60' }, found], [post, post, get]],
+  'the login ended, and everybody may read': [[{ status: 504 }, { status: 401 }, found], [post, post, get]],
+  'the user may no longer create': [[lost, undone, { status: 403 }, found], [post, post, post, get]],
+  'its own value is taken': [[lost, titleTaken, found], [post, post, get]],
+  'the repetition is refused, and a replica lags': [[lost, twice, missing, found], [post, post, get, get]],
+  'the repetition is refused, and a read is lost': [[lost, twice, lost, found], [post, post, get, get]]
 }
 
 for (const [name, [steps, requests]] of Object.entries(repeated)) {
@@ -76,8 +90,23 @@ const refused: Readonly<Record<string, readonly [steps: readonly Step[], sent: r
   'the first request is told that the key is taken': [[taken], [post], { status: 409 }],
   'the key is taken, and no earlier request can have taken it': [[undone, taken], [post, post], { status: 409 }],
   'another value is taken': [
-    [lost, { status: 409, body: { code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'title', message: 'x' }] } }],
-    [post, post], { status: 409 }
+    [lost, titleTaken, missing, missing], [post, post, get, get], { status: 409, details: [{ field: 'title' }] }
+  ],
+  'a rule refuses the repetition, and the first request was not executed': [
+    [lost, twice, missing, missing], [post, post, get, get], { status: 400, code: 'REST_MODELS_INVALID_RECORD' }
+  ],
+  'a rule refuses the repetition, and no earlier request can have stored it': [
+    [undone, twice], [post, post], { status: 400 }
+  ],
+  'the login ended': [[lost, { status: 401 }, { status: 401 }], [post, post, get], { status: 401 }],
+  'a rule refuses the repetition, and the record may not be read': [
+    [lost, twice, { status: 403 }], [post, post, get], { status: 400 }
+  ],
+  'a rule refuses the repetition, and the read fails': [
+    [lost, twice, { status: 500 }], [post, post, get], { status: 500 }
+  ],
+  'a rule refuses the repetition, and each read is lost': [
+    [lost, twice, lost, lost], [post, post, get, get], { message: lost }
   ],
   'the body is wrong': [[{ status: 400 }], [post], { status: 400 }],
   'the server does not say when to come back': [[{ status: 503 }], [post], { status: 503 }],
@@ -94,7 +123,7 @@ const refused: Readonly<Record<string, readonly [steps: readonly Step[], sent: r
   ],
   'the stored record may not be read so often': [[lost, taken, { status: 429 }], [post, post, get], { status: 429 }],
   'the stored record is not found': [
-    [lost, taken, { status: 404 }, taken, { status: 404 }, taken, { status: 404 }],
+    [lost, taken, missing, taken, missing, taken, missing],
     [post, post, get, post, get, post, get], { status: 409 }
   ]
 }
@@ -176,32 +205,42 @@ test('D-151: the signal ends the repetitions, in a request and in a pause', asyn
     }
   })
   await t.rejects(aborting.task.create(body, { signal: early.signal }), { message: 'aborted' })
-  const late = new AbortController()
-  const answers = [
-    () => { throw new TypeError('fetch failed') },
-    () => Response.json(taken.body, { status: 409 }),
-    () => {
-      late.abort()
-      throw new Error('aborted while it was read')
-    }
-  ]
-  const reading = createClient<Resources>({
-    baseUrl: 'http://localhost', fetch: async () => (answers.shift() as () => Response)()
-  })
-  await t.rejects(reading.task.create(body, { signal: late.signal }), { message: 'aborted while it was read' })
+  for (const refusal of [taken, twice]) {
+    const late = new AbortController()
+    const answers = [
+      () => { throw new TypeError('fetch failed') },
+      () => Response.json(refusal.body, { status: refusal.status }),
+      () => {
+        late.abort()
+        throw new Error('aborted while it was read')
+      }
+    ]
+    const reading = createClient<Resources>({
+      baseUrl: 'http://localhost', fetch: async () => (answers.shift() as () => Response)()
+    })
+    await t.rejects(reading.task.create(body, { signal: late.signal }), { message: 'aborted while it was read' })
+  }
+  const lagging = clientOf([lost, twice, { status: 503, retryAfter: '5' }, found])
+  const waiting = new AbortController()
+  setTimeout(() => { waiting.abort(new Error('no longer')) }, 700)
+  await t.rejects(lagging.client.task.create(body, { signal: waiting.signal }), { message: 'no longer' })
+  t.same(lagging.sent, [post, post, get])
   const unused = new AbortController()
   const { client: third } = clientOf([lost, created])
   t.same(await third.task.create(body, { signal: unused.signal }), record, 'a signal that nothing aborts')
 })
 
 /** An app that cuts the connection of the first requests for each record: after the commit, or before the handler. */
-async function cutting (t: Test, { times, isBefore = false }: { times: number, isBefore?: boolean }) {
+async function cutting (
+  t: Test, { times, isBefore = false, beforeWrite }:
+  { times: number, isBefore?: boolean, beforeWrite?: (write: PlannedWrite<typeof Task>) => Promise<undefined> }
+) {
   const asked = new Map<string, number>()
   const site = await buildApp(t, {
     models: [User, Task, Note],
     undocumented: 'connections are cut',
     register: (registry) => {
-      registry.register(Task, { auth: userAuth(User) })
+      registry.register(Task, { auth: userAuth(User), ...beforeWrite && { beforeWrite } })
       registry.register(Note, { auth: adminAuth(User) })
     },
     prepare: async (app) => {
@@ -238,6 +277,19 @@ for (const [name, options] of Object.entries({
     t.ok([...asked.values()].every((count) => count > options.times), 'each connection was cut')
   })
 }
+
+test('D-152: a record that was stored is returned although a rule refuses the repetition', async (t) => {
+  const { create, rowsOf } = await cutting(t, {
+    times: 1,
+    beforeWrite: async (): Promise<undefined> => {
+      if ((await rowsOf('task')).length > 0) throw invalidRecord({ title: 'there is a task already' })
+    }
+  })
+  t.match(await create(1), { title: 'task 1' })
+  const failure: unknown = await create(2).catch((error: unknown) => error)
+  t.match(failure, { status: 400, details: [{ field: 'title', message: 'there is a task already' }] })
+  t.equal((await rowsOf('task')).length, 1)
+})
 
 test('D-152: the record with the key is returned, whatever its fields are by now', async (t) => {
   const { client } = clientOf([lost, taken, { status: 200, body: { ...record, title: 'changed by others' } }])

@@ -399,6 +399,18 @@ test('D-79 options of the registration narrow what the client may do', async (t)
   t.ok([userOptions, loose])
 })
 
+test('a create may leave out what the scope fixes, by the name of the field or by that in records', async (t) => {
+  const Desk = defineModel('Desk', {
+    owner: foreignKey(() => User), room: foreignKey(() => Room, { key: 'roomNo' }), label: text()
+  })
+  type Create<Scope extends object | null> = ResourceCreate<{ model: typeof Desk, scope: () => Scope }>
+  t.ok(Desk.byName.get('roomNo'))
+  same<Create<{ owner: number }>, { roomNo: number, label: string, owner_id?: number }>()
+  same<Create<{ owner_id: number }>, { roomNo: number, label: string, owner_id?: number }>()
+  same<Create<{ roomNo: number } | { label: string } | null>, { owner_id: number, roomNo?: number, label?: string }>()
+  same<Create<{ owner__in: number[], room__name: string, id: number }>, CreateOf<typeof Desk>>()
+})
+
 interface Form {
   user__username?: string
   pub_date__gte?: Date
@@ -484,6 +496,28 @@ test('a related model that the client does not list has its id alone; no exclude
     await some.room.read(1, { include: ['house__owner'] })
     // @ts-expect-error excluded
     await some.house.list({ include: ['owner'] })
+  }
+  t.type(use, 'function')
+})
+
+test('D-145 related records are those of the first resource of their model', async (t) => {
+  type Short = { model: typeof User, path: 'directory', exclude: ['email', 'password', 'join_date'] }
+  const first = createClient<[{ model: typeof User, exclude: ['password'] }, typeof Message, Short]>(options)
+  const last = createClient<[Short, typeof Message, typeof User]>(options)
+  const any = createClient<ReadonlyArray<typeof User | typeof Message>>(options)
+  const use = async (): Promise<void> => {
+    const { user } = await first.message.read(1, { include: ['user'] })
+    exactly<{
+      id: number, username: string, email: string, join_date: string, active: boolean, admin: boolean
+    } | null>()(user)
+    await first.message.list({ user__email: 'a', user_id__join_date__lt: new Date(0) })
+    const { user: short } = await last.message.read(1, { include: ['user'] })
+    exactly<{ id: number, username: string, active: boolean, admin: boolean } | null>()(short)
+    // @ts-expect-error the first resource excludes it
+    await last.message.list({ user__email: 'a' })
+    await last.user.list({ email: 'a' })
+    const { user: plain } = await any.message.read(1, { include: ['user'] })
+    exactly<RecordOf<typeof User> | null>()(plain)
   }
   t.type(use, 'function')
 })
