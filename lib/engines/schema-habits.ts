@@ -2,6 +2,9 @@ import type { RawBuilder } from 'kysely'
 import type { ColumnRow } from './catalog.js'
 import type { WrittenColumn } from './storage.js'
 
+/** A column of a table or view, as far as models are compared with it. */
+export type ListedColumn = Pick<ColumnRow, 'name' | 'type' | 'nullable' | 'generated'>
+
 /** SQL and rules of an engine for creating tables. */
 export interface SchemaHabits {
   /** SQL type and constraint of a primary key whose values the engine generates. */
@@ -45,13 +48,21 @@ export interface SchemaHabits {
    */
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
   /**
-   * Query for the columns whose values the engine generates or computes, but of which Kysely does not report that. It
-   * may return other columns, too.
+   * Returns the query for the columns of one table or view. Present if the engine can describe all of them only by a
+   * query that fails if it cannot describe one. If absent, Kysely lists the tables with their columns.
    */
-  readonly madeColumns: RawBuilder<ColumnRow>
+  columnsOf? (table: string): RawBuilder<ListedColumn>
+  /**
+   * Query for the columns whose values the engine generates, but of which Kysely does not report that. It may return
+   * other columns, too. Absent if `columnsOf` is present.
+   */
+  readonly madeColumns?: RawBuilder<ColumnRow>
   /** True if a primary key may be null where its column is not declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
-  /** Query for the columns of all tables with their declared types, because the storage of some depends on these. */
+  /**
+   * Query for the columns of all tables with their declared types, because the storage of some depends on these. A view
+   * that `columnsOf` describes may be missing here.
+   */
   readonly written: RawBuilder<WrittenColumn>
   /**
    * Query that answers 0 if the server tells names of tables apart by case. `foldName` then applies only to columns.

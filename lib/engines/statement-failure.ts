@@ -94,7 +94,13 @@ function kindOf (rules: FailureRules, failure: unknown, sent: Sent): FailureKind
   return sent === 'nothing' && !(rules.isEmbedded && kind === 'unavailable') ? 'unexecuted' : kind
 }
 
-function failureKind ({ codesOf, failures }: FailureRules, failure: unknown): FailureKind | undefined {
+/**
+ * Returns the kind of a failure of the engine; undefined if it is none of {@link Dialect.failures}, but a fault of the
+ * deployer or of this program.
+ */
+export function failureKind (
+  { codesOf, failures }: Pick<FailureRules, 'codesOf' | 'failures'>, failure: unknown
+): FailureKind | undefined {
   const code = failure instanceof Error ? codesOf(failure).find((name) => Object.hasOwn(failures, name)) : undefined
   return code === undefined ? undefined : failures[code]
 }

@@ -109,9 +109,9 @@ async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
 ): Promise<Pick<Resource, 'engine' | 'reader'>> {
   const models = modelsOf(registrations)
-  const tables = await readTables(db)
+  const tables = await readTables(db, models)
   const engine = await fitEngine(await openEngine(db), tables, models)
-  const read = readDb === db ? tables : await readTables(readDb)
+  const read = readDb === db ? tables : await readTables(readDb, models)
   const reader = await fitEngine(await openEngine(readDb, 'reader'), read, models)
   await requireUniqueIndexes(db, tables, models)
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))

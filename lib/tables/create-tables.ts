@@ -26,10 +26,10 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
   // If the engine cannot create tables in a transaction, another process may still be working on a table that exists.
   // Only the holder of the lock can be sure that the table is complete.
   const canBeHalfMade = dialect.schema.begin === undefined
-  if (!canBeHalfMade && (await missingOf(handle, await readTables(handle), models)).length === 0) return
+  if (!canBeHalfMade && (await missingOf(handle, await readTables(handle, models), models)).length === 0) return
   await changeSchema(handle, async (db, made) => {
     // While this process waited for the lock, another may have made tables, or dropped those that it could not finish.
-    const tables = await readTables(db)
+    const tables = await readTables(db, models)
     const byTable = new Map((await missingOf(db, tables, models)).map((model) => [tables.nameOf(model), model]))
     const steps = planTables([...byTable.values()], dialect)
     requireTargets(steps, tables, dialect)
@@ -41,7 +41,7 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
       for (const index of indexesOf(model, dialect)) await createIndex(db, model, index)
     }
     for (const reference of steps.references) await addReference(db, reference)
-    await requireFit(db, await readTables(db), models)
+    await requireFit(db, await readTables(db, models), models)
   })
 }
 

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { readHandle, type AnyKysely } from '../database/engine.js'
+import { failureKind } from '../engines/statement-failure.js'
 import { errors, messageOf } from '../errors.js'
 import { isFilledByDatabase, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
@@ -37,9 +38,9 @@ export async function findRefused (
   for (const { model, operations, kept } of writes.filter(({ model }) => !isView(tables, model))) {
     for (const [operation, statement] of statementsOf(model, kept)) {
       if (!operations.includes(operation)) continue
-      await sql`explain ${statement}`.execute(db).catch((failure: Error) => {
+      await sql`explain ${statement}`.execute(db).catch((failure: unknown) => {
         // A lock, or a file that cannot be read, says nothing of the statement.
-        if (dialect.codesOf(failure).some((code) => Object.hasOwn(dialect.failures, code))) throw failure
+        if (failureKind(dialect, failure) !== undefined) throw failure
         refused.push({ model, operation, why: messageOf(failure) })
       })
     }

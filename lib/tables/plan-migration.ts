@@ -2,12 +2,12 @@ import type { Engine } from '../database/engine.js'
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import type { Storage } from '../engines/storage.js'
-import { isForeignKey, type Column } from '../model/column.js'
+import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
 import { changedChecks } from './changed-checks.js'
 import { compareField, isView, nameField, inheritanceFaults } from './compare-tables.js'
-import { readTables, type DatabaseTables } from './read-tables.js'
+import { readTables, withTargets, type DatabaseTables } from './read-tables.js'
 import { findUnfillable, unfillableLines } from './creatable.js'
 import { requireDefaults } from './create-tables.js'
 import { readParts, type ExistingParts, type TableChange } from './existing-parts.js'
@@ -39,7 +39,7 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
   const { dialect } = engine
   const models = withTargets(given)
   requireDefaults(models)
-  const tables = await readTables(engine.db)
+  const tables = await readTables(engine.db, models)
   const existing = models.filter((model) => tables.of(model) !== undefined)
   const storages = referringStorages(tables, models, dialect)
   const { created, changes } = await findMissing(engine, tables, models)
@@ -83,13 +83,6 @@ async function requireAddable (
     ...await findUnreferable(engine, tables, references)
   ]
   if (obstacles.length > 0) throw new errors.TableMismatch(`No migration can be written:\n- ${obstacles.join('\n- ')}`)
-}
-
-/** Returns models and those that their foreign keys refer to, directly or not. */
-function withTargets (given: readonly Model[]): readonly Model[] {
-  const models = new Set(given)
-  for (const { columns } of models) for (const column of columns.filter(isForeignKey)) models.add(column.target())
-  return [...models]
 }
 
 /**

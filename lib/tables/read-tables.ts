@@ -1,6 +1,11 @@
-import { readHandle, type AnyKysely } from '../database/engine.js'
-import { isYes, type ColumnRow } from '../engines/catalog.js'
+import type { RawBuilder } from 'kysely'
+import { readHandle, type AnyKysely, type Handle } from '../database/engine.js'
+import { isYes, type TableRow } from '../engines/catalog.js'
+import type { ListedColumn } from '../engines/schema-habits.js'
+import { failureKind } from '../engines/statement-failure.js'
 import type { WrittenColumn } from '../engines/storage.js'
+import { errors, messageOf } from '../errors.js'
+import { isForeignKey } from '../model/column.js'
 import type { Column, Model } from '../model/model.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
@@ -27,14 +32,19 @@ export interface DatabaseTables {
   isInherited (model: Model): boolean
 }
 
-/** Reads the tables of a database. */
-export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
+/**
+ * Reads the tables of models, and of those that their foreign keys lead to. It may read other tables, too.
+ *
+ * @throws REST_MODELS_TABLE_MISMATCH if such a table, or a view in its place, cannot be described
+ */
+export async function readTables (handle: AnyKysely, models: Iterable<Model>): Promise<DatabaseTables> {
   const { db, dialect: { catalog, foldName, schema: { foldsTables } } } = readHandle(handle)
   const foldsAnswer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
   const fold = foldsAnswer === 0 ? (name: string) => name : foldName
   const nameOf: DatabaseTables['nameOf'] = ({ table }) => fold(table)
   const describe = await readDescriptions(handle)
-  const byName = new Map((await listTables(handle)).map((table) =>
+  const named = new Map(withTargets(models).map((model) => [nameOf(model), model]))
+  const byName = new Map((await listTables(handle, (name) => named.get(fold(name)))).map((table) =>
     [fold(table.name), new Map(describe(table).map((column) => [foldName(column.name), column]))]))
   const { rows } = await catalog.inheritedTables?.execute(db) ?? { rows: [] }
   const inherited = new Set(rows.map(nameOf))
@@ -48,17 +58,24 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
   }
 }
 
+/** Returns models and those that their foreign keys refer to, directly or not. */
+export function withTargets (given: Iterable<Model>): readonly Model[] {
+  const models = new Set(given)
+  for (const { columns } of models) for (const column of columns.filter(isForeignKey)) models.add(column.target())
+  return [...models]
+}
+
 type ListedTable = Pick<Table, 'name' | 'isView' | 'columns'>
 
 /** Reads what Kysely does not tell of columns. Returns a function that gives the columns of a listed table with it. */
 async function readDescriptions (handle: AnyKysely): Promise<(table: ListedTable) => readonly TableColumn[]> {
   const { db, dialect: { schema: { madeColumns, written } } } = readHandle(handle)
-  const { rows: described } = await madeColumns.execute(db)
+  const { rows: described } = await madeColumns?.execute(db) ?? { rows: [] }
   const { rows: types } = await written.execute(db)
   const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
     isAutoIncrementing || described.some((row) => row.table === table && row.name === name && isYes(row.generated))
   const writtenAs = new Map(types.map((row) => [`${row.table}.${row.name}`, row]))
-  return ({ name: table, isView, columns }) => [...columns, ...computedIn(described, table)].map((column) => {
+  return ({ name: table, isView, columns }) => columns.map((column) => {
     const type: WrittenColumn =
       writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType }
     return {
@@ -71,12 +88,16 @@ async function readDescriptions (handle: AnyKysely): Promise<(table: ListedTable
   })
 }
 
+/** Function that returns the model of a table; undefined if no model names it. */
+type ModelOf = (table: string) => Model | undefined
+
 /**
  * Lists tables and their columns. If several schemas have a table of the same name, the table that a statement finds by
  * the name without a schema comes last, because a later table of a map takes the place of an earlier one.
  */
-async function listTables (handle: AnyKysely): Promise<readonly ListedTable[]> {
-  const { db, dialect: { schema: { schemas } } } = readHandle(handle)
+async function listTables (handle: AnyKysely, modelOf: ModelOf): Promise<readonly ListedTable[]> {
+  const { db, dialect, dialect: { schema: { columnsOf, schemas } } } = readHandle(handle)
+  if (columnsOf !== undefined) return await describeNamed({ db, dialect }, columnsOf, modelOf)
   const tables = await handle.introspection.getTables()
   if (schemas === undefined) return tables
   const { rows: path } = await schemas.path.execute(db)
@@ -88,11 +109,32 @@ async function listTables (handle: AnyKysely): Promise<readonly ListedTable[]> {
   ]
 }
 
-/** Returns the computed columns of a table, which Kysely does not see in SQLite. */
-function computedIn (described: readonly ColumnRow[], table: string): Table['columns'] {
-  return described.filter((row) => row.table === table && isYes(row.computed)).map(columnOf)
+/** Lists the tables that models name, each with the answer of a query of its own. */
+async function describeNamed (
+  { db, dialect }: Pick<Handle, 'db' | 'dialect'>, columnsOf: (table: string) => RawBuilder<ListedColumn>,
+  modelOf: ModelOf
+): Promise<readonly ListedTable[]> {
+  const { rows } = await dialect.catalog.tables.execute(db)
+  const tables: ListedTable[] = []
+  for (const table of rows) {
+    const model = modelOf(table.name)
+    if (model === undefined) continue
+    const { rows: columns } = await columnsOf(table.name).execute(db).catch((failure: unknown) => {
+      throw failureKind(dialect, failure) === undefined ? unreadable(model, table, failure) : failure
+    })
+    tables.push({ name: table.name, isView: table.kind === 'view', columns: columns.map(columnOf) })
+  }
+  return tables
 }
 
-function columnOf ({ name, type, nullable }: ColumnRow): Table['columns'][number] {
-  return { name, dataType: type, isNullable: isYes(nullable), isAutoIncrementing: false, hasDefaultValue: false }
+function unreadable (model: Model, { name, kind }: TableRow, failure: unknown): Error {
+  return new errors.TableMismatch('The database does not fit the models:\n' +
+    `- model '${model.name}' needs ${kind} '${name}', which cannot be read: ${messageOf(failure)}. ` +
+    "Mend it, load the extension that it needs, or name another with 'table'")
+}
+
+function columnOf ({ name, type, nullable, generated }: ListedColumn): Table['columns'][number] {
+  return {
+    name, dataType: type, isNullable: isYes(nullable), isAutoIncrementing: isYes(generated), hasDefaultValue: false
+  }
 }

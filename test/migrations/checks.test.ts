@@ -126,7 +126,7 @@ test('D-268: checks that others wrote are no differences', async (t) => {
 test('D-268: the remedy is a statement on servers, for checks as they print them', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [Note])
-  const read = await readTables(db)
+  const read = await readTables(db, [Note])
   const tables: typeof read = {
     ...read,
     columnOf: (model, column) => {

@@ -56,7 +56,7 @@ test('D-211: what is unique in a partitioned table has the columns of the partit
   await sql.raw('create table event (id bigint not null, day date not null, code varchar(9), size integer not null)' +
     (isServer ? ' partition by range (day)' : '')).execute(db)
   if (isServer) await t.rejects(writeMigration(db, [Event]), refused(why))
-  const tables = await readTables(db)
+  const tables = await readTables(db, [Event])
   const facts = { ...await readTableFacts(readHandle(db), tables), partitions: [{ table: 'event', column: 'day' }] }
   const dated = Event.columns.slice(1, 3)
   const change = { model: Event, columns: [], unique: Event.uniqueTogether, indexes: [] }
@@ -75,7 +75,7 @@ test('D-211: a table of MariaDB with system versioning takes no column and no un
   const reason = 'has system versioning: set global system_versioning_alter_history = keep, or add them yourself'
   const why = `model 'Item' needs more columns or unique indexes, but table 'item' ${reason}`
   if (isServer) await t.rejects(writeMigration(db, [Item]), refused(why))
-  const tables = await readTables(db)
+  const tables = await readTables(db, [Item])
   const unalterable = [{ table: 'item', why: reason, types: null }]
   const facts = { ...await readTableFacts(readHandle(db), tables), unalterable }
   const change = { model: Item, columns: Item.columns.slice(2), unique: [], indexes: [] }
@@ -94,7 +94,7 @@ test('D-211: an index of the same name, such as one for some rows only, is in th
   const Item = defineModel('Item', { name: text({ ...short, unique: true }), code: text({ ...short, unique: true }) })
   await t.rejects(writeMigration(db, [Item]), refused("model 'Item' needs index 'item__name__unique' of table " +
     "'item', but another one has this name: rename or drop that one by a statement of your own"))
-  const tables = await readTables(db)
+  const tables = await readTables(db, [Item])
   const named = [{ table: 'item', name: 'item__code__unique' }, { table: 'other', name: 'item__name__unique' }]
   const facts = { ...await readTableFacts(readHandle(db), tables), named }
   const change = { model: Item, columns: [], unique: Item.columns.slice(1).map((column) => [column]), indexes: [] }

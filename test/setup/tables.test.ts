@@ -3,6 +3,8 @@
 import Database from 'better-sqlite3'
 import Fastify from 'fastify'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { CompiledQuery, Kysely, sql, SqliteAdapter, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
@@ -12,9 +14,10 @@ import restModels, {
 import { readHandle } from '../../lib/database/engine.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openPostgres } from '../../lib/postgres.js'
+import { openSqlite } from '../../lib/sqlite.js'
 import { requireTables } from '../../lib/tables/compare-tables.js'
 import { readTables } from '../../lib/tables/read-tables.js'
-import { writeMigration } from '../../lib/tools.js'
+import { serveDatabase, writeMigration } from '../../lib/tools.js'
 import { emptyDatabase, engine, openDatabase } from '../support/database.js'
 import { definitions, tableNames, type Definition } from '../support/definitions.js'
 import { checkAnswers } from '../support/answers.js'
@@ -1057,6 +1060,19 @@ test('D-258: a view may stand for a table that is only read, whatever it says ab
   t.equal((await put('/api/named/ann/', { number: 2 })).statusCode, 401, 'the default policy closes writes')
 })
 
+test('tables may be called like the members of every object, or almost like those of the engine', async (t) => {
+  const db = await openDatabase(t)
+  const names = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__', 'sqlitedata']
+  const models = names.map((table, index) =>
+    defineModel(`Own${index}`, { name: text() }, { table }))
+  await createTables(db, models)
+  const { get } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { for (const model of models) registry.register(model) }
+  })
+  for (const { name } of models) t.strictSame((await get(`/api/${name.toLowerCase()}/`)).json().objects, [])
+  t.strictSame(await writeMigration(db, models), { source: undefined, differences: [] })
+})
+
 test('D-258: a materialized view and a foreign table of PostgreSQL are compared as views are', async (t) => {
   if (engine !== 'postgres') return
   // A foreign data wrapper without a handler makes tables that can be described, but not read.
@@ -1095,7 +1111,7 @@ test('D-258: a materialized view and a foreign table of PostgreSQL are compared 
 test('D-264: a table from which others inherit is refused with the remedy', async (t) => {
   const db = await made(t, `create table thing (${key}, name varchar(50) not null)`)
   const { dialect } = readHandle(db)
-  const tables = await readTables(db)
+  const tables = await readTables(db, [Thing])
   t.doesNotThrow(() => requireTables(tables, [Thing], dialect))
   t.throws(() => requireTables({ ...tables, isInherited: () => true }, [Thing], dialect), {
     code: 'REST_MODELS_TABLE_MISMATCH',
@@ -1237,6 +1253,73 @@ if (engine === 'sqlite') {
     await t.rejects(appOn(t, db), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /defaultSafeIntegers/ })
   })
 
+  /** A file with a table, and with views and a virtual table that SQLite cannot read. */
+  function withUnreadable (): Buffer {
+    const database = new Database(':memory:').unsafeMode()
+    database.exec('create table thing (id integer primary key, name text not null); create table gone (id integer); ' +
+      'create view lost as select id from gone; drop table gone; ' +
+      'create view area as select st_area(name) as name from thing; pragma writable_schema = on; ' +
+      "insert into sqlite_schema values ('table', 'vector', 'vector', 0, 'create virtual table vector using vec0(a)')")
+    return database.serialize()
+  }
+
+  test('what SQLite cannot read keeps nobody from the tables beside it', async (t) => {
+    const path = join(t.testdir(), 'site.db')
+    writeFileSync(path, withUnreadable())
+    const db = openSqlite<Tables>(path)
+    t.teardown(async () => { await db.destroy() })
+    await createTables(db, [Thing, Owner])
+    const lines: string[] = []
+    const { get, post } = await buildApp(t, {
+      models: [],
+      server: { logger: { level: 'warn', stream: { write: (line) => { lines.push(line) } } } },
+      options: { db },
+      register: (registry) => { registry.register(Thing, { auth: anybody }) }
+    })
+    t.equal((await post('/api/thing/', { name: 'x' })).statusCode, 201)
+    t.match((await get('/api/thing/')).json().objects, [{ name: 'x' }])
+    t.strictSame(lines, [])
+    t.strictSame(await writeMigration(db, [Thing, Owner]), { source: undefined, differences: [] })
+    const { app } = await serveDatabase(`sqlite:${path}`, { log: () => {} })
+    t.teardown(async () => { await app.close() })
+    t.match((await app.inject('/api/thing/')).json().objects, [{ name: 'x' }])
+  })
+
+  test('what a model names and SQLite cannot read is an error that names it, the reason and the remedy', async (t) => {
+    const database = new Database(withUnreadable())
+    database.pragma('foreign_keys = on')
+    const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+    t.teardown(async () => { await db.destroy() })
+    for (const [table, kind, reason] of [
+      ['lost', 'view', 'no such table: main.gone'],
+      ['area', 'view', 'no such function: st_area'],
+      ['vector', 'virtual table', 'no such module: vec0']
+    ] as const) {
+      const Unread = defineModel('Unread', { name: text({ nullable: true }) }, { table })
+      const Reader = defineModel('Reader', { unread: foreignKey(() => Unread) })
+      const failure = {
+        code: 'REST_MODELS_TABLE_MISMATCH',
+        message: `The database does not fit the models:\n- model 'Unread' needs ${kind} '${table}', which cannot be ` +
+          `read: ${reason}. Mend it, load the extension that it needs, or name another with 'table'`
+      }
+      const start = buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Unread) } })
+      await t.rejects(start, failure, table)
+      for (const model of [Unread, Reader]) {
+        await t.rejects(createTables(db, [model]), failure)
+        await t.rejects(writeMigration(db, [model]), failure)
+      }
+    }
+  })
+
+  test('a failure that says nothing of a table is not said to be one of the table', async (t) => {
+    const db = preparing(t, (text) => {
+      if (text.includes('from pragma_table_xinfo(')) throw new Database.SqliteError('no memory', 'SQLITE_NOMEM')
+      return text
+    })
+    await sql`create table thing (id integer primary key, name text not null)`.execute(db)
+    await t.rejects(createTables(db, [Thing]), { code: 'SQLITE_NOMEM' })
+  })
+
   test('an adapter of one\'s own that extends that of SQLite is SQLite', async (t) => {
     class OwnAdapter extends SqliteAdapter {}
     class OwnDialect extends SqliteDialect { override createAdapter () { return new OwnAdapter() } }
@@ -1259,19 +1342,36 @@ async function appOn (t: Test, db: Kysely<Tables>, undocumented?: string) {
   return client(app)
 }
 
+/** A database of SQLite that prepares another statement in place of each one. */
+function preparing (t: Test, replace: (text: string) => string): Kysely<Tables> {
+  const database = new Database(':memory:')
+  database.pragma('foreign_keys = on')
+  const prepare = database.prepare.bind(database)
+  Object.assign(database, { prepare: (text: string) => prepare(replace(text)) })
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+  t.teardown(async () => { await db.destroy() })
+  return db
+}
+
 test('tables that another process made a moment ago are taken for what they are', async (t) => {
-  const db = await made(t)
-  await createTables(db, siteModels)
   let looked = 0
-  const late = new Proxy(db, {
+  const isEarly = (): boolean => looked++ === 0
+  const db = engine === 'sqlite'
+    ? preparing(t, (text) => text.includes('from pragma_table_list where') && isEarly() ? 'select 1 where 0' : text)
+    : await made(t)
+  await createTables(db, siteModels)
+  const listing = new Proxy(db, {
     get (target, name) {
-      if (name === 'introspection' && looked++ === 0) return { getTables: async () => [] }
+      if (name === 'introspection' && isEarly()) return { getTables: async () => [] }
       const value: unknown = Reflect.get(target, name, target)
       return typeof value === 'function' ? value.bind(target) : value
     }
   })
+  const late = engine === 'sqlite' ? db : listing
+  looked = 0
   await t.resolves(createTables(late, siteModels))
-  t.equal(looked, engine === 'mariadb' ? 0 : 1, 'before it has the lock, but on MariaDB, where tables may be half made')
+  t.equal(looked, here({ sqlite: 3, postgres: 1, mariadb: 0 }),
+    'before it has the lock, but on MariaDB, where tables may be half made')
   looked = 0
   const Other = defineModel('Note', { message: integer() })
   await t.rejects(createTables(late, [Other]), { code: 'REST_MODELS_TABLE_MISMATCH' })

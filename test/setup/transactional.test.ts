@@ -96,7 +96,7 @@ test('D-276: only tables that clients may write to need transactions', async (t)
     }
   })
   t.teardown(async () => { await Promise.all([sqlite.destroy(), server.destroy()]) })
-  const tables = await readTables(sqlite)
+  const tables = await readTables(sqlite, [Entry])
   const closed = { model: Entry, operations: [], kept: [] }
   const open = { model: Entry, operations: ['delete'], kept: [] }
   const other = { model: Other, operations: ['create', 'update', 'delete'], kept: [] }

@@ -1,6 +1,7 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
+import type { ListedColumn } from '../schema-habits.js'
 import type { WrittenColumn } from '../storage.js'
 import { sqliteCatalog } from './catalog.js'
 import { sqliteDeadline } from './deadline.js'
@@ -62,7 +63,16 @@ const written = sql<WrittenColumn>`
     where i.name = l.name || '__' || c.name || ${sql.lit(`__${otherFormIndex}`)}
       or s.sql = printf('CREATE INDEX "%w" on "%w" ("%w") where "%w" not glob ''????-??-?? ??:??:??''',
         i.name, l.name, c.name, c.name)) as indexed
-  from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main'`
+  from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main' and l.type = 'table'`
+
+/**
+ * Returns the query for the columns of one table, view or virtual table, without the hidden ones of the last. SQLite
+ * cannot describe a view whose table was dropped, or a virtual table of an extension that is not loaded.
+ */
+const columnsOf = (table: string) => sql<ListedColumn>`
+  select name, type, "notnull" = 0 as nullable, pk > 0 and lower(type) = 'integer'
+    and (select count(*) from pragma_table_info(${table}) where pk > 0) = 1 as generated
+  from pragma_table_xinfo(${table}) where hidden <> 1`
 
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
@@ -101,7 +111,7 @@ export const sqliteDialect: Dialect = {
     unchecked: { begin: sql`pragma foreign_keys = off`, end: sql`pragma foreign_keys = on` },
     begin: sql`begin immediate`,
     keysMayBeNull: true,
-    madeColumns: sqliteCatalog.columns,
+    columnsOf,
     written
   },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),

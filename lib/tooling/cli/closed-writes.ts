@@ -18,7 +18,7 @@ export interface ClosedWrites {
 export async function findClosedWrites (
   db: AnyKysely, models: readonly Model[]
 ): Promise<{ readonly served: readonly ClosedWrites[], readonly notes: readonly Note[] }> {
-  const tables = await readTables(db)
+  const tables = await readTables(db, models)
   const unfillable = await findUnfillable(db, tables, models)
   const open = models.map((model) => ({ model, operations: writes, kept: [] }))
   const refused = await findRefused(db, tables, open)
