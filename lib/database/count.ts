@@ -37,8 +37,8 @@ function shownCount ({ start, after }: ListPlan, { rows, hasNext }: Page, most: 
 }
 
 async function countRows (engine: Engine, base: ListBase, plan: ListPlan, deadline: number): Promise<number> {
-  const reach = { deadline, most: base.limits.count + 1, longest: 0 }
-  const statement = countStatement(engine, base, plan, reach)
+  const limits = { deadline, maxRows: base.limits.count + 1, maxValueBytes: 0 }
+  const statement = countStatement(engine, base, plan, limits)
   const [[counted = 0] = []] = await engine.executor.readArrays(statement, [countKey])
   return Number(counted)
 }

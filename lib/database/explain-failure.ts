@@ -2,7 +2,7 @@ import { StatementFailure } from '../engines/statement-failure.js'
 import { errors, fieldError, withDetails } from '../errors.js'
 import type { Column } from '../model/column.js'
 import type { Engine } from './engine.js'
-import { findDangling, findOversized, findTaken, isReferred, type FailedWrite } from './find-fault.js'
+import { findDangling, findOversized, findTaken, refersInto, type FailedWrite } from './find-fault.js'
 
 /**
  * Error of a create or update that wrote nothing, although no rule of the database refused it. For example, a foreign
@@ -85,7 +85,7 @@ async function withoutRefused (engine: Engine, { known, references }: FailedWrit
   const named = new Set(known)
   for (const reference of references) {
     const scope = [...reference.visible, ...reference.required]
-    if (!await isReferred(engine, reference, scope)) named.delete(reference.column)
+    if (!await refersInto(engine, reference, scope)) named.delete(reference.column)
   }
   return named
 }
@@ -99,7 +99,7 @@ export async function explainReferences (engine: Engine, write: FailedWrite): Pr
   const dangling = await findDangling(engine, write)
   if (dangling !== undefined) return unknownReference(dangling)
   for (const reference of write.references) {
-    if (!await isReferred(engine, reference, reference.required)) return new errors.Forbidden()
+    if (!await refersInto(engine, reference, reference.required)) return new errors.Forbidden()
   }
   return undefined
 }

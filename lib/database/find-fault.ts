@@ -9,7 +9,7 @@ import type { GuardedReference } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
 import { referenceExists } from '../sql/scoped-statements.js'
 import { isEqual, keyConditions } from '../sql/selection.js'
-import { nothing } from '../sql/statements.js'
+import { selectNoRow } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 
@@ -75,16 +75,16 @@ export async function findDangling (
     const target = column.target()
     const isThere = guarded === undefined
       ? await finds(engine, rowsOf(engine, target).where(isEqual(target.primaryKey, value, engine.dialect)))
-      : await isReferred(engine, guarded, guarded.visible)
+      : await refersInto(engine, guarded, guarded.visible)
     if (!isThere) return column
   }
   return undefined
 }
 
 /** True if a reference leads to a record inside a scope. */
-export async function isReferred (engine: Engine, { column, value }: GuardedReference, scope: Scope): Promise<boolean> {
+export async function refersInto (engine: Engine, { column, value }: GuardedReference, scope: Scope): Promise<boolean> {
   const query = referenceExists(engine, { column, value, scope })
-  const { row } = await engine.executor.execute({ ...query, withoutIndex: () => nothing })
+  const { row } = await engine.executor.execute({ ...query, withoutIndex: () => selectNoRow })
   return row !== undefined
 }
 
@@ -94,7 +94,7 @@ function rowsOf ({ db }: Engine, { table }: Model) {
 
 async function finds (engine: Engine, query: Compilable): Promise<boolean> {
   // No row has a text that the engine cannot compare with its column.
-  const { row } = await engine.executor.execute({ ...query.compile(), withoutIndex: () => nothing })
+  const { row } = await engine.executor.execute({ ...query.compile(), withoutIndex: () => selectNoRow })
   return row !== undefined
 }
 

@@ -2,7 +2,7 @@ import type { ArrayRows } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import type { ListPlan } from '../plan/list-plan.js'
 import type { ListBase } from '../sql/list-sql.js'
-import { firstReach, listStatement, narrowedToRows, type Reach } from '../sql/list-statement.js'
+import { firstLimits, listStatement, narrowedToRows, type ReadLimits } from '../sql/list-statement.js'
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import { wholeKey } from '../sql/ordering.js'
 import { itemAt } from '../values/lookup.js'
@@ -36,17 +36,18 @@ export interface Page {
  */
 export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
-  const ask = (reach: Reach, asked = plan) =>
-    engine.executor.readArrays(listStatement(engine, base, asked, reach), keys)
-  const reach = firstReach(base, plan)
-  const found = await ask(reach)
+  const ask = (limits: ReadLimits, asked = plan) =>
+    engine.executor.readArrays(listStatement(engine, base, asked, limits), keys)
+  const limits = firstLimits(base, plan)
+  const found = await ask(limits)
   const isHeavy = isAnyWithheld(found, base.long)
   const limit = isHeavy ? limitOf(found, base, plan) : plan.limit
   const hasNext = found.length > limit
   const rows = isHeavy
-    ? await ask({ ...reach, most: limit, longest: unlimited }, narrowedToRows(found.slice(0, limit), base, plan))
+    ? await ask(
+      { ...limits, maxRows: limit, maxValueBytes: unlimited }, narrowedToRows(found.slice(0, limit), base, plan))
     : hasNext ? found.slice(0, limit) : found
-  return { rows, limit, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined, deadline: reach.deadline }
+  return { rows, limit, hasNext, last: hasNext ? cursorValues(rows, base, plan) : undefined, deadline: limits.deadline }
 }
 
 /**
@@ -65,7 +66,7 @@ function greatestDivisor (number: number, most: number): number {
   for (let divisor = most; ; divisor--) if (number % divisor === 0) return divisor
 }
 
-function lastOf (
+function cursorValues (
   rows: ArrayRows, { visible, keys }: ListBase, { ordering, after }: ListPlan
 ): readonly Stored[] | undefined {
   const row = rows.at(-1)

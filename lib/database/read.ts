@@ -5,7 +5,7 @@ import type { PlannedInclude } from '../plan/list-plan.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { includingSelect, keysWith } from '../sql/include-read.js'
 import { scopedSelect } from '../sql/scoped-statements.js'
-import { nothing, type Statements, type StatementShape } from '../sql/statements.js'
+import { selectNoRow, type Statements, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 
@@ -60,5 +60,5 @@ function keyOf ({ dialect }: Engine, { model }: ReadTarget, id: RecordKey): read
 
 /** Returns a read that finds nothing if a text cannot be compared with its column: no row there has such a text. */
 function toFindText (query: Query): Query {
-  return { ...query, withoutIndex: () => nothing }
+  return { ...query, withoutIndex: () => selectNoRow }
 }

@@ -169,15 +169,15 @@ export interface Dialect {
   codesOf (failure: Error): readonly string[]
   /**
    * Kinds of failures by code. The text of a failure never decides. A failure without a listed code has no kind, and is
-   * thrown as `discreet` returns it. If no connection was found, the kind is `unexecuted` whatever the code; only with
-   * an embedded engine, `unavailable` stays `unavailable`.
+   * thrown as `toLoggable` returns it. If no connection was found, the kind is `unexecuted` whatever the code; only
+   * with an embedded engine, `unavailable` stays `unavailable`.
    */
   readonly failures: Readonly<Record<string, FailureKind>>
   /**
    * Returns a failure that may be logged: the given one, or a copy without the parts that may hold values of a record
    * or a query.
    */
-  discreet (failure: Error): Error
+  toLoggable (failure: Error): Error
   /** SQL that ends a list statement after a deadline. Absent if the engine ends it by other means, or cannot end it. */
   readonly listDeadline?: ListDeadline | undefined
   readonly requirements: readonly Requirement[]

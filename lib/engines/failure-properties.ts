@@ -12,17 +12,17 @@ function valueOf (failure: unknown, name: string): unknown {
  * Returns a copy of a failure without properties that may hold values, such as PostgreSQL's `detail` and the SQL that
  * MariaDB's driver adds.
  *
- * @param isTold  true if the message holds no values and is kept; otherwise another text with the code replaces it
+ * @param isLoggable  true if the message holds no values and is kept; otherwise another text with the code replaces it
  * @param names   names of the properties to keep, that of the code first
  */
 export function withoutValues (
-  failure: Error, isTold: boolean, names: readonly [code: string, ...others: string[]]
+  failure: Error, isLoggable: boolean, names: readonly [code: string, ...others: string[]]
 ): Error {
   const kept = Object.fromEntries(
     names.map((name) => [name, valueOf(failure, name)]).filter(([, value]) => value !== undefined)
   )
   const code = propertyOf(failure, names[0])
-  const message = isTold
+  const message = isLoggable
     ? failure.message
     : `The database failed with code ${code}. Its message is left out, because it may hold values`
   return Object.assign(new Error(message), kept)

@@ -44,7 +44,7 @@ export function notSent (): Error & { readonly code: string, readonly fatal: boo
 }
 
 /** The part of a dialect that tells what a failure of the engine means. */
-export type FailureRules = Pick<Dialect, 'codesOf' | 'failures' | 'discreet' | 'isEmbedded'>
+export type FailureRules = Pick<Dialect, 'codesOf' | 'failures' | 'toLoggable' | 'isEmbedded'>
 
 /**
  * Work that had been sent to the engine when a statement failed. It decides what is known if no answer came:
@@ -66,7 +66,7 @@ export type Sent = 'nothing' | 'read' | 'uncommitted' | 'write'
 export function toStatementError (rules: FailureRules, failure: unknown, sent: Sent): unknown {
   if (failure instanceof errors.Unavailable) return failure
   // The failure may be logged, so it must hold no values of a record or a query.
-  const cause = failure instanceof Error ? rules.discreet(failure) : failure
+  const cause = failure instanceof Error ? rules.toLoggable(failure) : failure
   const kind = kindOf(rules, failure, sent)
   if (kind === undefined) return cause
   if (kind === 'lost' && codeOf(cause) === null) Object.assign(cause as Error, { code: lostCode })

@@ -6,13 +6,11 @@ import type { SqlContext } from './sql-context.js'
 /** Key of the number in the row that a count selects. */
 export const countKey = 'count'
 
-/**
- * Compiles the SQL that counts the rows of a list, up to `plan.most` rows. This limit bounds the cost of a long list.
- */
+/** Compiles the SQL that counts the rows of a list, up to `plan.maxRows`, which bounds the cost of a long list. */
 export function compileCount (
-  engine: SqlContext, table: FilteredTable, plan: OpenFilters & Pick<OpenPlan, 'most'>
+  engine: SqlContext, table: FilteredTable, plan: OpenFilters & Pick<OpenPlan, 'maxRows'>
 ): CompiledQuery {
   const rows = filteredRows(engine, table, plan, { conditions: [], mayTakeLong: true })
-    .select(sql.lit(1).as('row')).limit(engine.dialect.limit(plan.most))
+    .select(sql.lit(1).as('row')).limit(engine.dialect.limit(plan.maxRows))
   return engine.db.selectFrom(rows.as('counted')).select(({ fn }) => fn.countAll().as(countKey)).compile()
 }

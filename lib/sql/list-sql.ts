@@ -32,11 +32,11 @@ export interface ListBase extends LongValues, FilteredTable {
 export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
   readonly includes: readonly OpenInclude[]
   /** Number of rows to read. */
-  readonly most: Slot
+  readonly maxRows: Slot
   /** Number of rows to skip before the first row to read. */
   readonly skipped: Slot
   /** Bytes up to which a value is read; of a longer one only the length is read. */
-  readonly longest: Slot
+  readonly maxValueBytes: Slot
   /** Position of the cursor, one bound for each column of the ordering; none on a first page or without a cursor. */
   readonly bounds: readonly Bound[]
   /** True if a cursor may be made of the last row, because pages are linked by cursors. */
@@ -70,7 +70,7 @@ const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
 
 function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
   const { dialect } = engine
-  const { includes, ordering, most, hasCursors } = plan
+  const { includes, ordering, maxRows, hasCursors } = plan
   const needsDeadline = dialect.views?.has(base.model) === true || mayTakeLong(plan)
   let query = filteredRows(engine, base, plan, { conditions: branch.conditions, mayTakeLong: needsDeadline })
     .select(listed(base, plan, dialect))
@@ -82,20 +82,20 @@ function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch:
   for (const order of ordering.slice(branch.fixed)) {
     query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
   }
-  return query.limit(dialect.limit(most))
+  return query.limit(dialect.limit(maxRows))
 }
 
 function listed (
-  { visible, keys }: ListBase, { longest, includes }: OpenPlan, dialect: Dialect
+  { visible, keys }: ListBase, { maxValueBytes, includes }: OpenPlan, dialect: Dialect
 ): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
   const own = visible.map((column) => ({ column, alias: baseAlias }))
   return [...own, ...includedColumns(includes)].map(({ column, alias }, index) => {
     const value = selected(column, dialect, alias)
-    return (isLong(column) ? withholdLong(value, longest) : value).as(itemAt(keys, index))
+    return (isLong(column) ? withholdLong(value, maxValueBytes) : value).as(itemAt(keys, index))
   })
 }
 
-/** Compiles the union of several branches. The union, and each branch in it, gives at most `plan.most` rows. */
+/** Compiles the union of several branches. The union, and each branch in it, gives at most `plan.maxRows` rows. */
 function selectFirst (
   engine: SqlContext, base: ListBase, plan: OpenPlan,
   [branch, ...others]: readonly [KeysetBranch, ...KeysetBranch[]]
@@ -112,7 +112,7 @@ function selectFirst (
     .select(base.keys.map((key, index) => sql.ref(`_${index}`).as(key)))
     .select(tellsWhole(plan.ordering, dialect).map(() => sql.ref(wholeKey).as(wholeKey)))
   for (const { order, key } of ordered) query = query.orderBy(orderSql(order, sql`${sql.ref(key)}`, dialect))
-  return query.limit(dialect.limit(plan.most)).compile()
+  return query.limit(dialect.limit(plan.maxRows)).compile()
 }
 
 /**

@@ -11,26 +11,27 @@ import {
   fillIncludes, includedKeys, openInclude, shapeOfInclude, type FilledInclude
 } from './include-sql.js'
 import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
-import { isAnyWithheld, isLong, longestOf } from './long-values.js'
+import { isAnyWithheld, isLong, maxValueBytesOf } from './long-values.js'
 import type { SqlContext } from './sql-context.js'
 
 /** Limits of a list statement. A list may need two statements with different limits. */
-export interface Reach {
+export interface ReadLimits {
   /** Time of `performance.now()`, in milliseconds, at which SQLite ends the list. The other engines ignore it. */
   readonly deadline: number
   /** Number of rows to read. */
-  readonly most: number
+  readonly maxRows: number
   /** Bytes up to which a value is read; of a longer one only the length is read. */
-  readonly longest: number
+  readonly maxValueBytes: number
 }
 
 /**
  * Returns the limits of the first statement of a list. The statement reads one row more than the page holds, to know
  * whether another page follows.
  */
-export function firstReach (base: ListBase, { limit }: ListPlan): Reach {
-  const most = limit + 1
-  return { deadline: performance.now() + base.limits.statementTime, most, longest: longestOf(base, most) }
+export function firstLimits (base: ListBase, { limit }: ListPlan): ReadLimits {
+  const maxRows = limit + 1
+  const deadline = performance.now() + base.limits.statementTime
+  return { deadline, maxRows, maxValueBytes: maxValueBytesOf(base, maxRows) }
 }
 
 /** Returns the {@link ListBase} of a list whose rows have the columns of related records after those of the record. */
@@ -75,13 +76,13 @@ type StatementKind = keyof typeof compilers
  * the values of parameters share one compiled SQL text.
  */
 export function listStatement (
-  engine: SqlContext, base: ListBase, given: ListPlan, reach: Reach, kind: StatementKind = 'list'
+  engine: SqlContext, base: ListBase, given: ListPlan, limits: ReadLimits, kind: StatementKind = 'list'
 ): Query {
   const { dialect, shapes } = engine
   const { joins, search, ordering, start, after } = given
   const conditions = given.conditions.map((condition) => withFewShapes(condition, dialect))
   const includes = given.includes.length === 0 ? [] : fillIncludes(given.includes, dialect)
-  const plan: FilledPlan = { joins, conditions, includes, search, ordering, start, after, reach }
+  const plan: FilledPlan = { joins, conditions, includes, search, ordering, start, after, limits }
   const { query, queryId, sql, parameters } = shapes.memo(
     `${kind} ${shapeOf(engine, base, plan)}`, { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
   const values = valuesOf(plan)
@@ -89,30 +90,30 @@ export function listStatement (
   // The same statement without the conditions for an index of a text column. It runs if the engine cannot compare a
   // text with the character set of the column.
   const withoutIndex = dialect.seeksByCollation
-    ? () => listStatement({ ...engine, dialect: withoutSeeks(dialect) }, base, given, reach, kind)
+    ? () => listStatement({ ...engine, dialect: withoutSeeks(dialect) }, base, given, limits, kind)
     : undefined
   return { query, queryId, sql, parameters: filled, withoutIndex, label: { operation: kind, resource: base.name } }
 }
 
 /**
- * Returns the statement that counts the records of a list on all its pages, up to `reach.most`. The count does not
+ * Returns the statement that counts the records of a list on all its pages, up to `limits.maxRows`. The count does not
  * depend on the ordering, nor on where the page begins.
  */
-export function countStatement (engine: SqlContext, base: ListBase, given: ListPlan, reach: Reach): Query {
+export function countStatement (engine: SqlContext, base: ListBase, given: ListPlan, limits: ReadLimits): Query {
   const counted = { ...given, includes: [], ordering: [], start: 0, after: undefined }
-  return listStatement(engine, base, counted, reach, 'count')
+  return listStatement(engine, base, counted, limits, 'count')
 }
 
 interface FilledPlan extends Omit<ListPlan, 'conditions' | 'includes' | 'limit'> {
-  readonly reach: Reach
+  readonly limits: ReadLimits
   readonly conditions: ReadonlyArray<FilledCondition & { readonly alias: string }>
   readonly includes: readonly FilledInclude[]
 }
 
 /** Returns the values that fill the slots of {@link openPlan}, in the order of those slots. */
-function valuesOf ({ conditions, includes, search, start, after, reach }: FilledPlan): readonly Stored[] {
-  const { deadline, most, longest } = reach
-  const values: Stored[] = [deadline, most, start, longest]
+function valuesOf ({ conditions, includes, search, start, after, limits }: FilledPlan): readonly Stored[] {
+  const { deadline, maxRows, maxValueBytes } = limits
+  const values: Stored[] = [deadline, maxRows, start, maxValueBytes]
   if (after !== undefined) values.push(...after)
   for (const condition of conditions) values.push(...condition.values)
   for (const include of includes) for (const condition of include.conditions) values.push(...condition.values)
@@ -131,9 +132,9 @@ function openPlan ({ joins, conditions, includes, search, ordering, after }: Fil
     joins,
     ordering,
     deadline: nextSlot(),
-    most: nextSlot(),
+    maxRows: nextSlot(),
     skipped: nextSlot(),
-    longest: nextSlot(),
+    maxValueBytes: nextSlot(),
     hasCursors: after !== undefined,
     bounds: (after ?? []).map((value, index) => {
       const slot = nextSlot()

@@ -22,12 +22,12 @@ export function isLong (column: Column): boolean {
 }
 
 /**
- * Returns SQL that gives the value, or only its length if the value has more than `longest` bytes. The engine then does
- * not send the value. SQLite and PostgreSQL do not even read a long text that they keep apart from its row.
+ * Returns SQL that gives the value, or only its length if the value has more than `maxBytes` bytes. The engine then
+ * does not send the value. SQLite and PostgreSQL do not even read a long text that they keep apart from its row.
  */
-export function withholdLong (value: RawBuilder<unknown>, longest: Parameter): RawBuilder<unknown> {
+export function withholdLong (value: RawBuilder<unknown>, maxBytes: Parameter): RawBuilder<unknown> {
   const length = sql`octet_length(${value})`
-  return sql`case when ${length} > ${longest} then concat(${sql.lit(withheldPrefix)}, ${length}) else ${value} end`
+  return sql`case when ${length} > ${maxBytes} then concat(${sql.lit(withheldPrefix)}, ${length}) else ${value} end`
 }
 
 /** Columns of a list with long values, and the limits of a list. */
@@ -50,7 +50,7 @@ export interface LongValues {
  * Returns the bytes up to which the first statement of a list reads a value. If no value is longer, all `rowCount` rows
  * fit on a page.
  */
-export function longestOf ({ long, limits: { pageBytes } }: LongValues, rowCount: number): number {
+export function maxValueBytesOf ({ long, limits: { pageBytes } }: LongValues, rowCount: number): number {
   return Math.min(unlimited, Math.floor(pageBytes / (rowCount * Math.max(1, long.length))))
 }
 

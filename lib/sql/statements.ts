@@ -51,7 +51,7 @@ export interface Statements {
 export type Statement = (...parameters: readonly Stored[]) => Query
 
 /** Statement that finds no row. It replaces a read by a text that the character set of its column cannot hold. */
-export const nothing: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
+export const selectNoRow: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
 
 /** Limit of one row. It is a literal, because all parameters of a statement for {@link withParameters} are slots. */
 export const oneRow = sql.lit(1)

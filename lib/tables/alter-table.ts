@@ -33,7 +33,7 @@ export async function addColumn (db: SchemaTarget, { model, column }: AddedColum
   const { altersByColumn } = dialect.schema
   const type = sql.raw(typeOf(column, model, dialect))
   await db.schema.alterTable(model.table).addColumn(column.name, type, (builder) => {
-    const constrained = constrain(builder, column, lastingDefault(column, dialect))
+    const constrained = constrain(builder, column, withConstantDefault(column, dialect))
     return altersByColumn === true && isForeignKey(column) ? refer(constrained, column) : constrained
   }).execute()
 }
@@ -66,12 +66,12 @@ const constantMoment = '1970-01-01'
  * Returns the dialect for adding a column. On SQLite, a default that is the current time becomes
  * {@link constantMoment} in it, or none if the column is nullable. In any other case the dialect is returned unchanged.
  */
-function lastingDefault (column: Column, dialect: Dialect): Dialect {
+function withConstantDefault (column: Column, dialect: Dialect): Dialect {
   if (momentOf(column, dialect) === undefined) return dialect
   const { now, ...storage } = storageOf(column, dialect)
   const value = acceptDefault(column, constantMoment)
-  const lasting = column.nullable ? storage : { ...storage, now: sql`${sql.lit(encode(column, value, dialect))}` }
-  return { ...dialect, storages: new Map([[column, lasting]]) }
+  const constant = column.nullable ? storage : { ...storage, now: sql`${sql.lit(encode(column, value, dialect))}` }
+  return { ...dialect, storages: new Map([[column, constant]]) }
 }
 
 /**

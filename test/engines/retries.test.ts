@@ -267,7 +267,7 @@ const texts: Record<Exclude<DialectName, 'sqlite'>, ReadonlyArray<readonly [
 for (const [name, rows] of Object.entries(texts) as Array<[keyof typeof texts, typeof texts['mariadb']]>) {
   test(`T-116: of failures of ${name} those texts are logged that the server itself makes of names`, (t) => {
     for (const [isTold, text, properties] of rows) {
-      const { message } = dialects[name].discreet(Object.assign(
+      const { message } = dialects[name].toLoggable(Object.assign(
         new Error(text), { severity: 'ERROR', sqlMessage: text }, properties
       ))
       t.equal(message === text, isTold, text)

@@ -386,7 +386,7 @@ test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not c
     limit: 20,
     start: 0,
     after: undefined
-  }, { deadline: 0, most: 21, longest: 1000 })
+  }, { deadline: 0, maxRows: 21, maxValueBytes: 1000 })
   const { queryId } = list([])
   t.equal(list([]).queryId, queryId)
   t.same(Object.keys(list([]).query), ['kind'], 'nothing but the text and the kind')

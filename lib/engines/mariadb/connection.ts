@@ -156,14 +156,14 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
    * the time in which a statement is prepared, and leaves the connection in use.
    */
   #within<R> (milliseconds: number, callback: Callback<R>): Callback<R> {
-    let isTold = false
-    const tell: Callback<R> = (error, result) => {
-      if (!isTold) callback(error, result)
-      isTold = true
+    let isSettled = false
+    const settle: Callback<R> = (error, result) => {
+      if (!isSettled) callback(error, result)
+      isSettled = true
     }
     const deadline = new Deadline(milliseconds, () => {
       this.#abandon()
-      tell(noAnswer(), [])
+      settle(noAnswer(), [])
     })
     let isDone = false
     this.#use.ask()
@@ -173,7 +173,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
       isDone = true
       deadline.end()
       if (error !== null) this.#judge(error)
-      tell(error, result)
+      settle(error, result)
       this.#use.answer()
     }
   }

@@ -60,17 +60,17 @@ const ownTexts: Readonly<Record<number, RegExp>> = {
  * True if the failure's message matches {@link ownTexts}, and so may be logged. False for SQLSTATE 45000, which
  * triggers give.
  */
-function isTold (failure: Error): boolean {
+function isLoggable (failure: Error): boolean {
   const text = propertyOf(failure, 'sqlMessage').replace(quoted, '?').replace(digits, '#')
   const ownText = ownTexts[Number(propertyOf(failure, 'errno'))]
   return propertyOf(failure, 'sqlState') !== '45000' && ownText?.test(text) === true
 }
 
 /** Kinds of failures of MariaDB, and the parts of a failure that may be logged. */
-export const mariadbFailures: Pick<Dialect, 'codesOf' | 'discreet' | 'failures'> = {
+export const mariadbFailures: Pick<Dialect, 'codesOf' | 'toLoggable' | 'failures'> = {
   codesOf,
-  discreet: (failure) =>
-    isSent(failure) ? withoutValues(failure, isTold(failure), ['errno', 'code', 'sqlState', 'fatal']) : failure,
+  toLoggable: (failure) =>
+    isSent(failure) ? withoutValues(failure, isLoggable(failure), ['errno', 'code', 'sqlState', 'fatal']) : failure,
   // All failures that reading and writing may give, from https://mariadb.com/kb/en/mariadb-error-codes/. The others are
   // faults of the deployer (a missing privilege: 1044 1142 1143; tables, columns, functions: 1054 1146 1305), or of
   // this program (1064 1390).

@@ -37,9 +37,9 @@ function isSent (failure: Error): boolean {
 
 /**
  * Codes and classes whose messages may be logged: they name tables, columns and rules, but hold no values, apart from
- * those that {@link isTold} excludes. Messages of class 22 (data errors) quote values, except 22001.
+ * those that {@link isLoggable} excludes. Messages of class 22 (data errors) quote values, except 22001.
  */
-const toldCodes = new Set([
+const loggableCodes = new Set([
   '08', '0A', '22001', '23', '25', '26', '28', '3D', '3F', '40', '42', '44', '53', '54', '55', '57', '58', 'XX'
 ])
 
@@ -54,10 +54,10 @@ const statementCodes = new Set(['08', '0A', '25', '26', '28', '3D', '3F', '42', 
  * function raises, because it may give any code, and for the name of a text search configuration, which may be a value.
  * The property `where` is not empty if a function was running.
  */
-function isTold (failure: Error): boolean {
+function isLoggable (failure: Error): boolean {
   const has = (codes: ReadonlySet<string>): boolean => codesOf(failure).some((code) => codes.has(code))
-  if (['exec_stmt_raise', 'get_ts_config_oid'].includes(propertyOf(failure, 'routine')) || !has(toldCodes)) return false
-  return propertyOf(failure, 'where') === '' || !has(statementCodes)
+  const quotesValues = ['exec_stmt_raise', 'get_ts_config_oid'].includes(propertyOf(failure, 'routine'))
+  return !quotesValues && has(loggableCodes) && (propertyOf(failure, 'where') === '' || !has(statementCodes))
 }
 
 const keptProperties = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine'] as const
@@ -114,7 +114,7 @@ export const postgresDialect: Dialect = {
     missingTableHint: ', or the search path has to name its schema'
   },
   codesOf,
-  discreet: (failure) => isSent(failure) ? withoutValues(failure, isTold(failure), keptProperties) : failure,
+  toLoggable: (failure) => isSent(failure) ? withoutValues(failure, isLoggable(failure), keptProperties) : failure,
   indexColumns: (index) => sql`
     select a.attname as name from pg_class c join pg_index i on i.indexrelid = c.oid
     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey::int2[])

@@ -154,7 +154,7 @@ export const sqliteDialect: Dialect = {
   },
   // The author of a trigger chooses its words, and newer versions of SQLite build them from values. The words about a
   // value may quote it. All other failures hold only names.
-  discreet: (failure) => {
+  toLoggable: (failure) => {
     const code = propertyOf(failure, 'code')
     const mayTell = code === 'SQLITE_CONSTRAINT_TRIGGER' || (code === valueFailureCode && failure.message.includes("'"))
     return mayTell ? withoutValues(failure, false, ['code']) : failure

@@ -3,7 +3,7 @@ import type { Tables } from '../../engines/executor.js'
 import type { PlannedColumn, PlannedUse, PlanRow } from '../../engines/query-plan.js'
 import { baseAlias, type ListPlan } from '../../plan/list-plan.js'
 import type { Resource } from '../../resource/resource.js'
-import { countStatement, firstReach, listStatement, withIncludes } from '../../sql/list-statement.js'
+import { countStatement, firstLimits, listStatement, withIncludes } from '../../sql/list-statement.js'
 import { lastOf } from '../../values/lookup.js'
 
 /**
@@ -74,7 +74,7 @@ export async function explain (
 ): Promise<readonly PlanRow[]> {
   const { reader, reader: { db, dialect: { plans: { explain, settings: { [use]: settings } } } } } = resource
   const base = withIncludes(resource, plan.includes)
-  const { sql, parameters } = statement(reader, base, plan, firstReach(base, plan))
+  const { sql, parameters } = statement(reader, base, plan, firstLimits(base, plan))
   const run = async (connection: Kysely<Tables>): Promise<readonly PlanRow[]> => {
     for (const setting of settings) await setting.execute(connection)
     const { rows } = await connection.executeQuery<PlanRow>(CompiledQuery.raw(`${explain}${sql}`, [...parameters]))
