@@ -124,6 +124,21 @@ test('users who create themselves, and passwords that everybody starts with, are
   ])
 })
 
+test('passwords are told of users whose passwords may be changed, and of no others', async (t) => {
+  const Person = defineModel('Person', { name: text(), password: password({ nullable: true }) })
+  const Guest = defineModel('Guest', { name: text() })
+  const auth = hostAuth(async () => null, { users: Person })
+  const { dangers } = await inspect(await build(t, [Person, Guest], (registry) => {
+    registry.register(Person, { auth, exclude: ['password'] })
+    registry.register(Person, { auth, exclude: ['password'], readOnly: ['password'], path: 'people' })
+    registry.register(Guest, { auth: hostAuth(async () => null, { users: Guest }) })
+  }))
+  t.strictSame(dangersFrom({ dangers }), [
+    'person: users may change other users, their passwords too', 'people: users may change other users',
+    'guest: users may change other users'
+  ])
+})
+
 test('a policy of one\'s own is asked about a user and an admin, with the keys of its users', async (t) => {
   const Person = defineModel('Person', { id: uuid(), name: text() })
   const asked: unknown[] = []

@@ -160,6 +160,104 @@ test('what the users of a model see is told by the fields that the policy reads'
   ], 'where there is no field for admins, there is none')
 })
 
+test('nobody writes a field that the scope sets for all who may write', async (t) => {
+  const Desk = defineModel('Desk', {
+    company: foreignKey(() => Company),
+    project: foreignKey(() => Project),
+    state: text(),
+    note: text({ nullable: true })
+  })
+  const Fellow = defineModel('Fellow', {
+    username: text(), password: password(), active: boolean(), company: foreignKey(() => Company), trusted: boolean()
+  })
+  const fellows = userAuth(Fellow, { fields: ['company', 'trusted'], protect: 'all' })
+  const staff = hostAuth<Member>(find, {
+    protect: 'all', permits: ({ admin }, operation) => admin || operation === 'list'
+  })
+  const guests: typeof readers = { ...readers, open: ['create'] }
+  const whole = { company: 'users', project: 'users', state: 'users', note: 'users' }
+  const rows: Readonly<Record<string, readonly [register: (registry: ResourceRegistry) => unknown, create: object]>> = {
+    'its own fields, for each user': [
+      (registry) => registry.register(Desk, {
+        auth: members, scope: ({ id, company }) => ({ company_id: company, project__name: String(id), state: 'open' })
+      }),
+      { ...whole, company: 'nobody', state: 'nobody' }
+    ],
+    'a part of a user, and null': [
+      (registry) => registry.register(Desk, {
+        auth: members, scope: ({ organisation }) => ({ company: organisation.id, project: organisation.id, note: null })
+      }),
+      { ...whole, company: 'nobody', project: 'nobody', note: 'nobody' }
+    ],
+    'fields of the users of a model': [
+      (registry) => registry.register(Desk, { auth: fellows, scope: (user) => ({ company: user.company }) }),
+      { ...whole, company: 'nobody' }
+    ],
+    'but not by what a user is trusted with': [
+      (registry) => registry.register(Desk, {
+        auth: fellows, scope: (user) => user.trusted ? {} : { company: user.company }
+      }),
+      whole
+    ],
+    'but not for admins alone, who may write alone': [
+      (registry) => registry.register(Desk, {
+        auth: staff, scope: (user) => user.admin ? { state: 'open' } : { company: user.company }
+      }),
+      { company: 'admins', project: 'admins', state: 'nobody', note: 'admins' }
+    ],
+    'but not for others than admins': [
+      (registry) => registry.register(Desk, { auth: members, scope: (user) => user.isStaff ? {} : { state: 'open' } }),
+      whole
+    ],
+    'but not if the scope may be another one for other users': [
+      (registry) => registry.register(Desk, {
+        auth: members, scope: (user) => user.email === 'ann' ? {} : { company: user.company }
+      }),
+      whole
+    ],
+    'nor if a user may have none of what it returns': [
+      (registry) => registry.register(Desk, {
+        auth: members, scope: (user) => user.company === 0 ? {} : { company: user.company }
+      }),
+      whole
+    ],
+    'nor one of several values': [
+      (registry) => registry.register(Desk, {
+        auth: members, scope: ({ companies }) => ({ company__in: companies, state: ['open', 'done'] })
+      }),
+      whole
+    ],
+    'nor if the scope fails': [
+      (registry) => registry.register(Desk, { auth: members, scope: () => { throw new Error('x') } }), whole
+    ],
+    'nor for who is not logged in': [
+      (registry) => registry.register(Desk, {
+        auth: guests, scope: (user) => user === null ? {} : { company: user.company }
+      }),
+      Object.fromEntries(Object.keys(whole).map((name) => [name, 'anybody']))
+    ]
+  }
+  for (const [name, [register, create]] of Object.entries(rows)) {
+    const { resources: [desk] } = await inspect(
+      await build(t, register, { tables: [Company, Project, Fellow, Desk] })
+    )
+    const fields = desk?.fields.filter(({ field }) => field !== 'id') ?? []
+    t.strictSame(Object.fromEntries(fields.map(({ field, create }) => [field, create])), create, name)
+    const updates = Object.fromEntries(fields.map(({ field, update }) => [field, update]))
+    t.strictSame(updates, name === 'nor for who is not logged in' ? { ...whole, company: 'nobody' } : create, name)
+  }
+})
+
+test('a field with power that the scope sets is no danger', async (t) => {
+  const Seat = defineModel('Seat', { role: text(), title: text() })
+  const found = async (scope: () => { role?: string }): Promise<string[]> =>
+    dangersOf(await inspect(await build(t, (registry) => { registry.register(Seat, { auth: members, scope }) }, {
+      tables: [Seat]
+    })))
+  t.strictSame(await found(() => ({})), ['seat.role: gives power over others, and users may write it'])
+  t.strictSame(await found(() => ({ role: 'guest' })), [])
+})
+
 test('a scope that is none is told for each user', async (t) => {
   const none = 'must return an object with names of fields, or null, and no promise'
   const found = await inspect(await build(t, (registry) => {

@@ -1,7 +1,7 @@
 // @once: checked by the compiler
 
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, Kysely } from 'kysely'
 import { test } from 'tap'
 import type * as client from '../../lib/client.js'
 import * as plugin from '../../lib/index.js'
@@ -199,6 +199,23 @@ test('what a driver gives depends on the engine', async (t) => {
   t.same(Kinds.columns.map(({ name }) => name), [
     'id', 'flag', 'price', 'data', 'moment', 'big'
   ] satisfies Array<keyof On<'postgres'>>)
+})
+
+test('docs/hooks.md: the decimal of a record is added to a column, on SQLite as a number', async (t) => {
+  const Bill = defineModel('Bill', { total: decimal() })
+  const add = (db: Kysely<{}>, { total }: RecordOf<typeof Bill>): unknown[] => [
+    db.withTables<DatabaseOf<[typeof Bill]>>().updateTable('bill')
+      .set(({ eb, fn, lit }) => ({ total: fn('round', [eb('total', '+', Number(total)), lit(2)]) })),
+    db.withTables<DatabaseOf<[typeof Bill]>>().updateTable('bill')
+      // @ts-expect-error a text
+      .set(({ eb, fn, lit }) => ({ total: fn('round', [eb('total', '+', total), lit(2)]) })),
+    db.withTables<DatabaseOf<[typeof Bill], 'postgres'>>().updateTable('bill')
+      .set(({ eb, fn, lit }) => ({ total: fn('round', [eb('total', '+', total), lit(2)]) })),
+    db.withTables<DatabaseOf<[typeof Bill], 'mariadb'>>().updateTable('bill')
+      .set(({ eb, fn, lit }) => ({ total: fn('round', [eb('total', '+', total), lit(2)]) }))
+  ]
+  t.type(add, 'function')
+  t.equal(Bill.table, 'bill')
 })
 
 test('every field of an update may be left out, and none is added', async (t) => {

@@ -42,22 +42,26 @@ interface Verdict {
 }
 
 function askAbout ({ identity }: MadeUpUser, policy: AnyPolicy, operation: Operation): Verdict {
-  const isBoolean = hasBooleanAdmin(policy)
   const looks: Array<PropertyKey | undefined> = []
   const user = watched(identity as Identity, (name) => { looks.push(name) })
-  const isAdmin = (name?: PropertyKey): boolean => name === 'admin' || (!isBoolean && isAdminFlag(String(name)))
   try {
     const answer = isPermitted(policy, user, operation)
-    const looksOnlyForAdmins = looks.every(isAdmin)
-    const isCertain = looks.length === 0 || (looksOnlyForAdmins && isBoolean)
+    const looksOnlyForAdmins = looks.every(looksForAdmin(policy))
+    const isCertain = looks.length === 0 || (looksOnlyForAdmins && hasBooleanAdmin(policy))
     return { isPermitted: answer, isCertain, looksOnlyForAdmins }
   } catch {
     return { isPermitted: undefined, isCertain: false, looksOnlyForAdmins: false }
   }
 }
 
+/** Returns a function that is true for names of properties that say only whether a user of the policy is an admin. */
+export function looksForAdmin (policy: AnyPolicy): (name?: PropertyKey) => boolean {
+  const isBoolean = hasBooleanAdmin(policy)
+  return (name) => name === 'admin' || (!isBoolean && isAdminFlag(String(name)))
+}
+
 /** Returns a user that tells which of its properties is looked at, or no name for a look at its names or its class. */
-function watched (user: Identity, tell: (name?: PropertyKey) => void): Identity {
+export function watched (user: Identity, tell: (name?: PropertyKey) => void): Identity {
   return new Proxy(user, {
     get: (target, name) => {
       tell(name)

@@ -37,7 +37,8 @@ function resourceDangers (resource: Resource, users: ReadonlySet<Model>): Danger
   if (open.length > 0) found.push(`anybody may ${open.join(', ')} without logging in`)
   if (users.has(model) && create === 'anybody') found.push('anybody may create users who can log in')
   if (users.has(model) && owner === undefined && isWide(update) && !seesOnlyOwn(resource, model.primaryKey)) {
-    found.push(`${update} may change other users, their passwords too`)
+    const passwords = [...resource.writable].some(isSecret) ? ', their passwords too' : ''
+    found.push(`${update} may change other users${passwords}`)
   }
   const writing = [update, remove].find((audience) => isWide(audience) && audience !== 'anybody')
   const refers = users.has(model) || owner !== undefined ? [] : referencesTo(users, resource)

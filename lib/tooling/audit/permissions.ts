@@ -2,6 +2,7 @@ import { isOrderable, valueKindOf, type Column } from '../../model/column.js'
 import { operations, type Operation } from '../../policy/operations.js'
 import type { Resource } from '../../resource/resource.js'
 import { audienceOf, isMember, wider, type Audience } from './audience.js'
+import { fixedColumns } from './fixed-columns.js'
 import { visibleRecordsOf } from './visible-records.js'
 
 /**
@@ -12,7 +13,7 @@ export type Changer = Audience | 'owner' | 'admins who own it' | 'some users who
 
 /**
  * Who may use one field: `read` it in answers, `filter` and `order` lists by it, and write it in the body of a `create`
- * or an `update`.
+ * or an `update`. Nobody writes what the scope fixes to one value for all who may write.
  */
 export interface FieldPermissions {
   readonly field: string
@@ -78,7 +79,7 @@ export function fieldPermissions (
     read: only(visible.includes(column), wider(read, listing)),
     filter: only(isOpen && valueKindOf(column).operators.length > 0, listing),
     order: only(isOpen && isOrderable(column), listing),
-    create: only(creatable.has(column), create),
-    update: only(writable.has(column), update)
+    create: only(creatable.has(column) && !fixedColumns(resource, create).includes(column), create),
+    update: only(writable.has(column) && !fixedColumns(resource, update).includes(column), update)
   }
 }
