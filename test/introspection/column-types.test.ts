@@ -217,3 +217,29 @@ test('D-203: an index serves filters on an enumeration, and a text that is no la
   const forged = Buffer.from(JSON.stringify([1, 'state,id', 'old', '1'])).toString('base64url')
   t.match((await app.get(`/api/item/?ordering=state&after=${forged}`)).json().objects, [{ id: 2 }])
 })
+
+test('D-202: a text that a name of PostgreSQL would cut is refused, and finds nothing', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const db = await openSeparateDatabase(t)
+  await sql`create domain label as name`.execute(db)
+  await sql.raw(`create table item (${key}, title name not null, other label)`).execute(db)
+  const { models: [Item] } = await introspect(db)
+  const { get, post, put } = await buildApp(t, {
+    models: [],
+    options: { db, defaultAuth: everybody },
+    register: (registry) => { registry.register(Item as Model) }
+  })
+  const [whole, long] = ['ä'.repeat(31), 'ä'.repeat(32)] as const
+  t.equal((await post('/api/item/', { title: whole, other: whole })).statusCode, 201)
+  const refused = { code: 'REST_MODELS_CONSTRAINT', statusCode: 409 }
+  for (const values of [{ title: long }, { title: 'a'.repeat(64) }, { title: 'a', other: long }]) {
+    t.match((await post('/api/item/', values)).json(), refused)
+  }
+  t.match((await put('/api/item/1/', { title: long })).json(), refused)
+  t.match((await put('/api/item/1/', { other: 'x' })).json(), { title: whole, other: 'x' })
+  for (const [query, count] of [[`title=${whole}`, 1], [`title=${whole}ä`, 0],
+    [`title__in=${whole}ä,b`, 0], [`title__ne=${whole}ä`, 1], [`title__lt=${whole}ä`, 1]] as const) {
+    t.equal((await get(`/api/item/?${encodeURI(query)}`)).json().objects.length, count, query)
+  }
+})

@@ -143,6 +143,9 @@ test('columns of servers are stored as their types say', (t) => {
   ] as const) {
     t.equal(storageOf(mariadb, 'text', written)?.alters?.(text), isAltered, `${written} ${text}`)
   }
+  const { alters } = storageOf(postgres, 'text', 'name', 'name') ?? {}
+  t.same(['a'.repeat(63), 'ä'.repeat(31), 'a'.repeat(64), 'ä'.repeat(32)].map((text) => alters?.(text)),
+    [false, false, true, true], 'by bytes')
   const { exact } = storageOf(mariadb, 'datetime', 'datetime(6)') ?? {}
   t.same(['2024-02-29 12:00:00.5', 'soon'].map((moment) => exact?.read(moment)), ['2024-02-29 12:00:00.5', undefined])
   t.equal(compile(storageOf(mariadb, 'number', 'float')?.select?.(ref)), 'cast(y as double)')

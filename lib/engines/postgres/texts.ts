@@ -58,12 +58,17 @@ function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought | unde
   return (column, values) => sql`cast(${column} as ${type}) in (${sql.join(values.map(toLabel))})`
 }
 
+/** True for a text of more than 63 bytes, which a column of the type `name` cuts. */
+const isCut: NonNullable<Storage['alters']> = (value) => Buffer.byteLength(String(value)) > 63
+
 /** Returns the storage of a column of texts whose type is not `text` or `varchar`; undefined for these two types. */
 export function textsOf (text: Storage, column: WrittenColumn): Storage | undefined {
   const { type = '' } = column
   const byWords: Storage = { ...text, select: asText, shown: byText(), showsAll: true }
   if (type === 'enum') return { ...byWords, shown: byText(isAmongLabels(column)) }
   if (writtenTypes.some((name) => name === type)) return byWords
+  if (!comparableTypes.has(type)) return undefined
   // Without the cast, char(n) would have trailing blanks.
-  return comparableTypes.has(type) ? { ...text, select: asText } : undefined
+  const whole: Storage = { ...text, select: asText }
+  return type === 'name' ? { ...whole, alters: isCut } : whole
 }
