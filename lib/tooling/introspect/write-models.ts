@@ -87,7 +87,8 @@ function writeField (field: FieldPlan, before: readonly ModelPlan[], all: readon
 function literal (value: unknown): string {
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
   if (isList) return `[${value.map(literal).join(', ')}]`
-  const text = JSON.stringify(value)
+  // In an object literal, a key __proto__ without brackets sets the prototype. A quote within a text has a backslash.
+  const text = JSON.stringify(value).replaceAll(/(?<=[{,])"__proto__":/g, '["__proto__"]:')
   return typeof value === 'string' && !/['\\]/.test(text) ? `'${text.slice(1, -1).replaceAll('\\"', '"')}'` : text
 }
 
