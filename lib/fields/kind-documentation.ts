@@ -66,12 +66,15 @@ export const kindDocumentation: Readonly<Record<FieldKind, KindDocumentation>> =
 
 function exampleText (options: FieldOptions): string | undefined {
   const { enum: choices, format, minLength = 0, maxLength = Infinity } = options
-  if (choices !== undefined) return choices[0]
+  const fits = (text: string): boolean => {
+    const { length } = [...text]
+    return length >= minLength && length <= maxLength
+  }
+  if (choices !== undefined) return choices.find(fits)
   const text = format === undefined
     ? 'some text'.padEnd(Math.min(minLength, 100), '.').slice(0, maxLength)
     : textsByFormat[format] ?? ''
-  const fits = text.length >= minLength && text.length <= maxLength
-  return fits && (format === undefined || text !== '') ? text : undefined
+  return fits(text) && (format === undefined || text !== '') ? text : undefined
 }
 
 function inRange (value: number, { minimum = -Infinity, maximum = Infinity }: FieldOptions): number {

@@ -1,5 +1,6 @@
 // @once: about names and texts
 
+import { runInNewContext } from 'node:vm'
 import { test } from 'tap'
 import { defaultValue, expression } from '../../lib/tooling/introspect/default-values.js'
 import { constantName, fieldName, modelName, Names, referenceName } from '../../lib/tooling/introspect/names.js'
@@ -170,6 +171,27 @@ test('what is written into a file cannot leave its place there, whatever names a
     "// Column 'x */ process.exit()' of table 'thing' is left out: it is  odd",
     'a: text({ default: "\'; process.exit() //\\n'
   ])
+  t.end()
+})
+
+test('a key __proto__ of a default is written as a key, which would set the prototype otherwise', (t) => {
+  const value: unknown = JSON.parse(String.raw`{"__proto__":{"b":[{"c":1,"__proto__":null}]},"d":"{\"__proto__\":1}",
+    "e\"__proto__":2,"f":["__proto__"]}`)
+  const source = writeModels({
+    models: [{
+      name: 'Thing',
+      constant: 'Thing',
+      table: 'thing',
+      key: undefined,
+      keyFields: [],
+      fields: [{ name: 'a', kind: 'json', options: { default: value } }],
+      unique: [],
+      notes: []
+    }],
+    leftOut: []
+  })
+  const [, written = ''] = /json\(\{ default: (.*) \}\)/.exec(source) ?? []
+  t.equal(JSON.stringify(runInNewContext(`(${written})`)), JSON.stringify(value))
   t.end()
 })
 

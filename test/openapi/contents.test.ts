@@ -414,6 +414,23 @@ test('D-73: a text of which no example is at hand leaves a schema without one', 
   t.strictSame([document.schemas['Odd']?.examples, document.schemas['OddCreate']?.examples], [undefined, undefined])
 })
 
+test('D-73: the example of a choice is the first one that fits the length, and there may be none', async (t) => {
+  const Choice = defineModel('Choice', {
+    long: text({ enum: ['b', 'aaa'], minLength: 2 }), short: text({ enum: ['aaa', '\u{1f600}'], maxLength: 1 })
+  })
+  const None = defineModel('None', { word: text({ enum: ['a', 'b'], minLength: 2 }) })
+  const { document, post } = await documentedApp(t, {
+    models: [User, Choice, None],
+    register: (registry) => {
+      registry.register(Choice, { auth: userAuth(User) }).register(None, { auth: userAuth(User) })
+    }
+  })
+  const [example] = document.schemas['ChoiceCreate']?.examples ?? []
+  t.strictSame(example, { long: 'aaa', short: '\u{1f600}' })
+  t.equal((await post('/api/choice/', example as object, { as: 'alice' })).statusCode, 201)
+  t.equal(document.schemas['NoneCreate']?.examples, undefined)
+})
+
 test('D-76: the document lists a bounded number of filters of a large model, and all of them work', async (t) => {
   const Wide = defineModel(
     'Wide',

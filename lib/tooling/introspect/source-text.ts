@@ -1,11 +1,12 @@
 /**
- * Returns a text, a number, a boolean or a list of texts as JavaScript. A text is in single quotes, or in double quotes
+ * Returns a value of JSON as JavaScript. A text is in single quotes, or in double quotes
  * if it has quotes or needs a backslash.
  */
 export function literal (value: unknown): string {
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
   if (isList) return `[${value.map(literal).join(', ')}]`
-  const quoted = JSON.stringify(value)
+  // In an object literal, a key __proto__ without brackets sets the prototype. A quote within a text has a backslash.
+  const quoted = JSON.stringify(value).replaceAll(/(?<=[{,])"__proto__":/g, '["__proto__"]:')
   return typeof value === 'string' && !/['\\]/.test(quoted) ? `'${quoted.slice(1, -1)}'` : quoted
 }
 
