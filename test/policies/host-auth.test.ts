@@ -124,6 +124,16 @@ test('D-131: owners by the login of the host, whose users are a model', async (t
   t.equal((await post('/api/message/', { content: 'x' }, as(3))).json().user_id, 3)
 })
 
+test('D-131: an owner field refers to the model that hostAuth names as its users', async (t) => {
+  const Desk = defineModel('Desk', { note: foreignKey(() => Note), title: text() })
+  const withUsers = async (auth: Policy) => await buildApp(t, {
+    models: [User, Note, Desk], register: (registry) => { registry.register(Desk, { auth, ownerField: 'note' }) }
+  })
+  await t.rejects(withUsers(session({ users: User })), { message: /the policy's users are model 'User'/ })
+  await t.resolves(withUsers(session({ users: Note })))
+  await t.resolves(withUsers(session()), 'nothing tells who the users are')
+})
+
 test('D-131: the id of a user may be a UUID in any case, and owns what it created', async (t) => {
   const Person = defineModel('Person', { id: uuid(), name: text() })
   const Card = defineModel('Card', { person: foreignKey(() => Person), text: text() })
@@ -160,6 +170,8 @@ const schemes: ReadonlyArray<readonly [SecurityScheme | undefined, challenge: st
   [undefined, 'Basic realm="Login Required"'],
   [{ type: 'http', scheme: 'Basic' }, 'Basic realm="Login Required"'],
   [{ type: 'http', scheme: 'bearer' }, 'Bearer realm="Login Required"'],
+  [{ type: 'http' }, 'Bearer realm="Login Required"'],
+  [{ type: 'oauth2', scheme: 'basic' }, 'Bearer realm="Login Required"'],
   [{ type: 'oauth2', flows: {} }, 'Bearer realm="Login Required"'],
   [{ type: 'openIdConnect', openIdConnectUrl: 'https://example.com' }, 'Bearer realm="Login Required"'],
   [{ type: 'apiKey', in: 'cookie', name: 'session' }, 'ApiKey realm="Login Required"']
@@ -172,8 +184,10 @@ test('D-133: the 401 of a policy opens a dialog of the browser only for HTTP Bas
     t.equal(statusCode, 401)
     t.equal(headers['www-authenticate'], challenge)
     t.equal(headers['cache-control'], 'no-store')
-    if (challenge.startsWith('Basic')) t.equal(body, 'Authentication failed')
-    else t.match(JSON.parse(body), { statusCode: 401, code: 'REST_MODELS_AUTHENTICATION_FAILED' })
+    if (challenge.startsWith('Basic')) {
+      t.equal(body, 'Authentication failed')
+      t.equal(headers['x-content-type-options'], 'nosniff')
+    } else t.match(JSON.parse(body), { statusCode: 401, code: 'REST_MODELS_AUTHENTICATION_FAILED' })
   }
 })
 
@@ -185,6 +199,7 @@ test('D-134: no cache keeps the answer of an operation that is not open, refusal
   t.equal(await stored(post('/api/note/', { message: 'x' }, as(1))), 'no-store')
   t.equal(await stored(put('/api/note/9/', { message: 'x' }, as(1))), 'no-store')
   t.equal(await stored(put('/api/note/1/', { message: 1 }, as(1))), 'no-store')
+  t.equal(await stored(get('/api/note/', { headers: { authorization: 'Bearer x' } })), 'no-store', 'a login is sent')
   const browser = { headers: { ...as(1).headers, 'sec-fetch-site': 'cross-site' } }
   t.equal(await stored(post('/api/note/', { message: 'x' }, browser)), 'no-store')
   t.equal((await app.inject({ method: 'PATCH', url: '/api/note/1/' })).headers['cache-control'], 'no-store')
