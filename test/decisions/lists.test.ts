@@ -435,6 +435,11 @@ test('D-116: the users of a policy are known to another one whose fields they al
   t.strictSame(
     [fields('email', 'username'), fields('email')].map(({ login }) => login), [fields().login, fields().login]
   )
+  for (const name of ['id', 'admin', 'password'] as const) {
+    t.throws(() => fields(name as 'email'), { message: new RegExp(`must not name '${name}'`) })
+  }
+  t.equal(await looksThrough(t, fields('email'), fields('email')), true)
+  t.equal(await looksThrough(t, fields('username'), fields('email')), false, 'as many fields, but others')
 })
 
 test('D-20: user and user_id mean the same in filters and orderings', async (t) => {
