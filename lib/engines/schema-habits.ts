@@ -53,10 +53,10 @@ export interface SchemaHabits {
    */
   columnsOf? (table: string): RawBuilder<ListedColumn>
   /**
-   * Query for the columns whose values the engine generates, but of which Kysely does not report that. It may return
-   * other columns, too. Absent if `columnsOf` is present.
+   * Query for the columns whose values the engine generates, but of which neither Kysely nor `columnsOf` reports that.
+   * It may return other columns, too.
    */
-  readonly madeColumns?: RawBuilder<ColumnRow>
+  readonly madeColumns: RawBuilder<ColumnRow>
   /** True if a primary key may be null where its column is not declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
   /**

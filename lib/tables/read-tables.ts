@@ -70,7 +70,7 @@ type ListedTable = Pick<Table, 'name' | 'isView' | 'columns'>
 /** Reads what Kysely does not tell of columns. Returns a function that gives the columns of a listed table with it. */
 async function readDescriptions (handle: AnyKysely): Promise<(table: ListedTable) => readonly TableColumn[]> {
   const { db, dialect: { schema: { madeColumns, written } } } = readHandle(handle)
-  const { rows: described } = await madeColumns?.execute(db) ?? { rows: [] }
+  const { rows: described } = await madeColumns.execute(db)
   const { rows: types } = await written.execute(db)
   const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
     isAutoIncrementing || described.some((row) => row.table === table && row.name === name && isYes(row.generated))

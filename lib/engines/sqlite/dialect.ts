@@ -112,6 +112,7 @@ export const sqliteDialect: Dialect = {
     begin: sql`begin immediate`,
     keysMayBeNull: true,
     columnsOf,
+    madeColumns: sqliteCatalog.columns,
     written
   },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),
