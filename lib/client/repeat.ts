@@ -147,6 +147,7 @@ function pauseAfter (
 
 /** Waits. If the signal aborts, it throws what `fetch` would throw. */
 async function wait (milliseconds: number, signal: Signal | undefined): Promise<void> {
+  signal?.throwIfAborted()
   await new Promise<void>((resolve) => {
     const go = (): void => {
       clearTimeout(timer)

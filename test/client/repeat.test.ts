@@ -180,6 +180,18 @@ test('D-235: a request that certainly was not executed is repeated three times, 
   setTimeout(() => { pausing.abort(new Error('no longer')) }, 20)
   await t.rejects(aborted.client.note.delete(1, { signal: pausing.signal }), { message: 'no longer' })
   t.equal(aborted.sent.length, 1)
+  const before = new AbortController()
+  const ignoring = createClient<Resources>({
+    baseUrl: 'http://localhost',
+    fetch: async () => {
+      before.abort(new Error('no longer'))
+      const headers = { get: (name: string) => name === 'retry-after' ? '5' : null }
+      return { ok: false, status: 503, statusText: '', headers, text: async () => JSON.stringify(undone.body) }
+    }
+  })
+  const start = performance.now()
+  await t.rejects(ignoring.note.delete(1, { signal: before.signal }), { message: 'no longer' })
+  t.ok(performance.now() - start < 3000, 'nothing waits for the pause')
 })
 
 test('D-151: what the client itself refuses is not sent', async (t) => {
