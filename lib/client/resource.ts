@@ -1,10 +1,11 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
 import type { IncludeOf, Including, IncludingRecord } from './include.js'
 import type { AnyQuery, Checked } from './list-query.js'
+import { createOnce, hasOwnKey } from './keyed-create.js'
 import { List, type Page, type TotalOf } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
-import { createOnce, hasOwnKey, send } from './repeat.js'
+import { send } from './repeat.js'
 import type { Call, CallOptions, ConditionalOptions } from './send.js'
 
 /** Options of a call that changes a record. Only a resource with the option `etag` takes `ifMatch`. */

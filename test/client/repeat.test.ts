@@ -136,6 +136,21 @@ for (const [name, [steps, requests, fault]] of Object.entries(refused)) {
   })
 }
 
+test('D-151: a create with an own key asks for its headers once, and its repetitions send the same', async (t) => {
+  let asked = 0
+  const sent: Array<string | undefined> = []
+  const client = createClient<Resources>({
+    baseUrl: 'http://localhost',
+    headers: () => ({ number: String(++asked) }),
+    fetch: async (_url, { headers }) => {
+      sent.push(headers['number'])
+      throw new TypeError(lost)
+    }
+  })
+  await t.rejects(client.task.create(body), { message: lost })
+  t.same([asked, sent], [1, ['1', '1', '1', '1']])
+})
+
 test('D-151: a create without an own key is sent once', async (t) => {
   for (const given of [{ title: 'a' }, { id: 'x', title: 'a' }, { id: 1, title: 'a' }, null, undefined]) {
     for (const step of [lost, { status: 503, retryAfter: '0' }]) {

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { LightMyRequestResponse } from 'fastify'
 import { test, type Test } from 'tap'
-import { defineModel, foreignKey, openAuth, text, type Policy } from '../../lib/index.js'
+import { createTables, defineModel, foreignKey, openAuth, text, type Policy } from '../../lib/index.js'
+import { openSqlite } from '../../lib/sqlite.js'
 import { engine } from '../support/database.js'
 import { buildApp, Message, User, type BuildOptions, type TestApp } from '../support/site.js'
 
@@ -443,6 +444,12 @@ test('D-114: PostgreSQL: a create that a rule redirects without an answer is a 5
   t.equal((await post('/api/pair/', pair)).statusCode, 500, 'no 503, as if it could be repeated')
 })
 
+function latch () {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  return { open, opened }
+}
+
 const sqliteRules: Readonly<Record<string, string>> = {
   'no JSON': 'create index i on pair (json_extract("group", \'$.a\'))',
   'a path that is none': 'create index i on pair (json_extract(\'{}\', "group"))',
@@ -457,6 +464,36 @@ test('D-114: SQLite: a value that a function in a rule does not take is a 409', 
   const all = async ({ post }: TestApp) => (await Promise.all(['a', 'b', 'c', 'd'].map(async (left) =>
     await post('/api/pair/', { ...pair, left, right: left })))).at(-1) as LightMyRequestResponse
   t.same(await refused(t, all, String(sqliteRules['no JSON'])), constraint, 'one of many')
+})
+
+test('D-114: SQLite: so it is if another process has the lock first', onSqlite, async (t) => {
+  const path = `${t.testdir()}/site.db`
+  const db = openSqlite(path)
+  const other = openSqlite(path)
+  t.teardown(async () => { await Promise.all([db.destroy(), other.destroy()]) })
+  const Doc = defineModel('Doc', { data: text() })
+  await createTables(db, [Doc])
+  await sql`create index i on doc (json_extract(data, '$.a'))`.execute(db)
+  const { post } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Doc, { auth: anybody }) }
+  })
+  const [begun, held, locked, released] = [latch(), latch(), latch(), latch()]
+  // The create waits for the connection, and then for the lock.
+  const holding = db.connection().execute(async () => { begun.open(); await held.opened })
+  await begun.opened
+  const answer = post('/api/doc/', { data: 'no JSON' })
+  const locking = other.connection().execute(async (connection) => {
+    await sql`begin immediate`.execute(connection)
+    locked.open()
+    await released.opened
+    await sql`rollback`.execute(connection)
+  })
+  await locked.opened
+  held.open()
+  await holding
+  setTimeout(released.open, 100)
+  t.match((await answer).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+  await locking
 })
 
 test('D-114: SQLite: a rule that no value can meet is a 500, which the log explains', onSqlite, async (t) => {

@@ -60,9 +60,17 @@ class RetryingConnection implements DatabaseConnection {
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
     try {
+      return await this.#executeUnlocked<R>(query)
+    } catch (failure) {
+      throw withValueCode(this.#database, failure, query)
+    }
+  }
+
+  async #executeUnlocked<R> (query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
       return await this.#connection.executeQuery<R>(query)
     } catch (failure) {
-      if (!isLocked(failure)) throw withValueCode(this.#database, failure, query)
+      if (!isLocked(failure)) throw failure
       const repeating = { maxRetryTime: lockTimeoutMs, events: this.#events, query }
       return await retryWhileLocked(failure, () => this.#connection.executeQuery<R>(query), repeating)
     }

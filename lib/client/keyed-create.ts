@@ -1,0 +1,102 @@
+import { RestModelsError } from './failure.js'
+import type { Signal } from './fetch.js'
+import type { Endpoint } from './options.js'
+import { isUndone, maxRepeats, pauseAfter, wait } from './repeat.js'
+import { prepare, type CallOptions } from './send.js'
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The body of a create that contains the key of the record, a UUID that the client made. */
+interface KeyedBody {
+  readonly id: string
+}
+
+interface KeyedCreate extends CallOptions {
+  /** Path of the list, after the prefix. */
+  readonly path: string
+  readonly body: KeyedBody
+}
+
+/** True if the body of a create has a UUID as its `id`, so that the create may be repeated. */
+export function hasOwnKey (body: unknown): body is KeyedBody {
+  const { id } = Object(body)
+  return typeof id === 'string' && uuidPattern.test(id)
+}
+
+/**
+ * Creates a record whose key the client has made, and returns the record. Repeats the request if the server asks for
+ * that (503), or if the answer was lost. If a repetition is refused, and an earlier request may have stored the record,
+ * the record is read and returned: the refusal may come from a rule that the record itself breaks, or before the server
+ * looks for the key. A record with this key is this one, because random UUIDs are never equal by chance. Its values are
+ * not compared with the body, because the server sets and converts some of them, and somebody else may have changed the
+ * record since.
+ *
+ * @throws as `send`; the refusal if the record is not there or the user may not read it; if its read fails
+ *   otherwise, the failure of the read
+ */
+export async function createOnce (endpoint: Endpoint, { path, body, signal }: KeyedCreate): Promise<unknown> {
+  const headers = await endpoint.headers()
+  const same = { ...endpoint, headers: async () => headers }
+  const create = await prepare(same, { method: 'POST', path, body, signal })
+  const read = await prepare(same, { method: 'GET', path: `${path}${body.id}/`, signal })
+  let mayBeStored = false
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await create()
+    } catch (failure) {
+      const isStored = mayBeStored && isTaken(failure)
+      if (mayBeStored && !isStored && isRefusal(failure)) return await readTwice(read, failure, signal)
+      mayBeStored ||= !isUndone(failure)
+      const outcome = isStored ? await attempt(read) : { failure }
+      if ('record' in outcome) return outcome.record
+      const pause = pauseAfter(outcome.failure, { repeats, isStored })
+      if (signal?.aborted === true) throw outcome.failure
+      if (pause === undefined || repeats === maxRepeats) throw isUnread(outcome.failure) ? failure : outcome.failure
+      await wait(pause, signal)
+    }
+  }
+}
+
+/**
+ * Reads a record that an earlier request may have stored, although the last one was refused. If the answer is lost, or
+ * the record is not found, reads it once more after a pause: a replica may lag. Further reads would delay the refusal
+ * of a record that was never stored. The create is not repeated, because the server would refuse it again.
+ *
+ * @throws the refusal if the record is not there or the user may not read it; otherwise the failure of the last read
+ */
+async function readTwice (
+  read: () => Promise<unknown>, refusal: unknown, signal: Signal | undefined
+): Promise<unknown> {
+  let outcome = await attempt(read)
+  const pause = 'record' in outcome ? undefined : pauseAfter(outcome.failure, { repeats: 0, isStored: true })
+  if (pause !== undefined && signal?.aborted !== true) {
+    await wait(pause, signal)
+    outcome = await attempt(read)
+  }
+  if ('record' in outcome) return outcome.record
+  throw isUnread(outcome.failure) ? refusal : outcome.failure
+}
+
+/** True if the server refused a request, so that this request has changed nothing. */
+function isRefusal (failure: unknown): boolean {
+  return failure instanceof RestModelsError && failure.status >= 400 && failure.status < 500
+}
+
+/** True if the user may not read the record, or it is not there. */
+function isUnread (failure: unknown): boolean {
+  return failure instanceof RestModelsError && [401, 403, 404].includes(failure.status)
+}
+
+async function attempt (read: () => Promise<unknown>): Promise<{ record: unknown } | { failure: unknown }> {
+  try {
+    return { record: await read() }
+  } catch (failure) {
+    return { failure }
+  }
+}
+
+/** True if a create failed because a record with the same key exists already. */
+function isTaken (failure: unknown): boolean {
+  return failure instanceof RestModelsError && failure.code === 'REST_MODELS_NOT_UNIQUE' &&
+    failure.details.some(({ field }) => field === 'id')
+}
