@@ -61,7 +61,8 @@ test('a URL that is none is refused with the right form, and without the passwor
   const wrong = [
     '', 'site', 'mysql://me:secret@a/site', 'postgres:me:secret@a', 'mysql:me:secret@a/site', 'me:secret@a/site',
     'm:secret@a/site', '//me:secret@a/site', 'postgres://me:secret@a,,b/site', 'postgres://me:secret@/site',
-    'postgres://me:secret@a:x/site', 'postgres://me:secret@a', 'postgres://me:secret%@a/site'
+    'postgres://me:secret@a:x/site', 'postgres://me:secret@a', 'postgres://me:secret%@a/site',
+    'postgres://me:secret@a/si%te'
   ]
   for (const url of wrong) {
     const failure = t.throws(() => openPostgres(url), {

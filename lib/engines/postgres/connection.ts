@@ -1,6 +1,7 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 import { rollbackText, type ArrayRows, type Row } from '../executor.js'
+import { propertyOf } from '../failure-properties.js'
 import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
 import { noAnswer } from '../server/ask-alone.js'
 import { ConnectionUse } from '../server/connection-use.js'
@@ -35,10 +36,10 @@ const stateQuery = `select pg_is_in_recovery() as standby,
 /** SQLSTATEs of a node that is unfit for the next statement, too: it only reads, is shutting down or starting. */
 const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
 /**
- * SQLSTATEs after which the connection is closed, but its node is not left: a prepared statement no longer fits its
- * table, or a pooler lost it or gave it to another client.
+ * SQLSTATEs, one with the function that failed, after which the connection is closed, but its node is not left: a
+ * prepared statement no longer fits its table, or a pooler lost it or gave it to another client.
  */
-const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
+const staleStatementCodes = ['0A000 RevalidateCachedQuery', '26000', '42P05']
 
 /** Connections on which the driver has reported an error. It would refuse every further statement, so none is sent. */
 const broken = new WeakSet<DriverClient>()
@@ -168,7 +169,9 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   #judge (error: unknown): void {
     const code = error instanceof driver().DatabaseError ? String(error.code) : undefined
     const isUnfit = code === undefined || unfitNodeCodes.has(code)
-    if (isUnfit || staleStatementCodes.has(code)) this.#use.spend()
+    const names = [code, `${code} ${propertyOf(error, 'routine')}`]
+    const isStale = staleStatementCodes.some((stale) => names.includes(stale))
+    if (isUnfit || isStale) this.#use.spend()
     if (isUnfit) this.#setting.leave(code ?? lostCode)
   }
 }

@@ -15,11 +15,13 @@ export function nodeUrls (url: string, schemes: readonly string[]): readonly [st
   const { scheme = '', credentials = '', hosts = '', rest = '' } = (isText && databaseUrl.exec(url)?.groups) || {}
   const [first = '', ...others] = hosts.split(',').map((host) => `${scheme}://${credentials}${host}${rest}`)
   const isValid = (node: string): boolean => URL.canParse(node) && new URL(node).hostname !== ''
-  if (schemes.includes(scheme) && isEncoded(credentials) && [first, ...others].every(isValid)) return [first, ...others]
+  const [path = ''] = rest.split('?')
+  const isRight = schemes.includes(scheme) && isEncoded(credentials + path) && [first, ...others].every(isValid)
+  if (isRight) return [first, ...others]
   const remedy = isText ? '' : '. Is an environment variable not set?'
   throw new errors.InvalidOptions(
-    `A database URL has the form ${schemes[0]}://user:password@host:port/database, with a password that is ` +
-    `percent-encoded, and several hosts separated by commas${remedy}`)
+    `A database URL has the form ${schemes[0]}://user:password@host:port/database, in which a percent sign is ` +
+    `written %25, with several hosts separated by commas${remedy}`)
 }
 
 /** True if each `%` in a text begins an encoded character. */
