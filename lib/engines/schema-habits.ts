@@ -5,6 +5,34 @@ import type { WrittenColumn } from './storage.js'
 /** A column of a table or view, as far as models are compared with it. */
 export type ListedColumn = Pick<ColumnRow, 'name' | 'type' | 'nullable' | 'generated'>
 
+/** For an engine that can describe all tables only by a query that fails if it cannot describe one of them. */
+export interface TableByTable {
+  /** Returns the query for the columns of one table or view. */
+  columnsOf (table: string): RawBuilder<ListedColumn>
+}
+
+/** For an engine whose tables Kysely lists with their columns: what Kysely does not tell of them. */
+export interface AllTables {
+  /**
+   * Query for the columns whose values the engine generates, but of which Kysely does not report that. It may return
+   * other columns, too.
+   */
+  readonly generated: RawBuilder<ColumnRow>
+  /** Queries for tables in schemas. Absent if the engine has no schemas within a database. */
+  readonly schemas?: {
+    /**
+     * Query for the names of the schemas in which a table is found by its bare name. If several schemas have the table,
+     * the first row wins.
+     */
+    readonly path: RawBuilder<{ name: string }>
+    /**
+     * Query for the columns of tables that Kysely does not list, such as materialized views, found by their names
+     * without a schema. They are compared with models as views are.
+     */
+    readonly unlisted: RawBuilder<ColumnRow>
+  }
+}
+
 /** SQL and rules of an engine for creating tables. */
 export interface SchemaHabits {
   /** SQL type and constraint of a primary key whose values the engine generates. */
@@ -47,21 +75,13 @@ export interface SchemaHabits {
    * `create table`.
    */
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
-  /**
-   * Returns the query for the columns of one table or view. Present if the engine can describe all of them only by a
-   * query that fails if it cannot describe one. If absent, Kysely lists the tables with their columns.
-   */
-  columnsOf? (table: string): RawBuilder<ListedColumn>
-  /**
-   * Query for the columns whose values the engine generates, but of which neither Kysely nor `columnsOf` reports that.
-   * It may return other columns, too.
-   */
-  readonly madeColumns: RawBuilder<ColumnRow>
+  /** How the columns of tables are read, to compare them with models. */
+  readonly listing: TableByTable | AllTables
   /** True if a primary key may be null where its column is not declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
   /**
-   * Query for the columns of all tables with their declared types, because the storage of some depends on these. A view
-   * that `columnsOf` describes may be missing here.
+   * Query for the columns of all tables with their declared types, because the storage of some depends on these. Views
+   * may be missing here.
    */
   readonly written: RawBuilder<WrittenColumn>
   /**
@@ -69,19 +89,6 @@ export interface SchemaHabits {
    * After another answer, or if there is no such query, it applies to both.
    */
   readonly foldsTables?: RawBuilder<{ answer: unknown }>
-  /** Queries for tables in schemas. Absent if the engine has no schemas within a database. */
-  readonly schemas?: {
-    /**
-     * Query for the names of the schemas in which a table is found by its bare name. If several schemas have the table,
-     * the first row wins.
-     */
-    readonly path: RawBuilder<{ name: string }>
-    /**
-     * Query for the columns of tables that Kysely does not list, such as materialized views, found by their names
-     * without a schema. They are compared with models as views are.
-     */
-    readonly unlisted: RawBuilder<ColumnRow>
-  }
   /**
    * Words at the end of the message for a table that does not exist, which say where it may be after all. Absent if it
    * can be nowhere else.

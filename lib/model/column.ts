@@ -56,7 +56,7 @@ export function valueKindOf ({ kind, target }: Column): FieldKindRow {
 
 const numbers: ReadonlySet<StorageName> = new Set(['key', 'integer', 'number'])
 
-/** Returns the type that the values of a column have in JSON: of the kind `json`, whose values have any, `string`. */
+/** Returns the type that the values of a column have in JSON; for the kind `json`, whose values have any, `string`. */
 export function jsonTypeOf (column: Column): 'string' | 'number' | 'boolean' {
   const { storage } = valueKindOf(column)
   if (storage === 'boolean') return storage

@@ -1,25 +1,21 @@
-import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { checkCompiler } from '../../schemas/check.js'
 import { openEngine, type Engine } from '../database/engine.js'
 import { errors } from '../errors.js'
 import { Events, eventsOf } from '../events/events.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { reachableModels } from '../model/reachable-models.js'
 import { browserGuard } from '../policy/guard.js'
 import { Passwords } from '../policy/passwords.js'
 import type { AnyPolicy, Authenticate, PolicySetting } from '../policy/policy.js'
 import { readCredentials } from '../policy/user-auth.js'
-import { noStore } from '../policy/visibility.js'
-import { keepBytes } from '../request/payload.js'
 import { compileQueryOf } from '../request/query-string.js'
-import { compileAccess, reachableModels } from '../resource/access.js'
+import { compileAccess } from '../resource/access.js'
 import { isCreatable, openWritesOf } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource, type ResourceSetting } from '../resource/resource.js'
 import { swagger2Warning, warnOfRegistration, warnOfUnshown, warnOfUnusable } from '../resource/warnings.js'
-import { isFailure, passOn, serializeFailure } from '../response/failure.js'
-import { serializerCompiler, type SerializerOf } from '../response/serializer.js'
-import { acceptAnything } from '../routes/handlers.js'
 import { addRoutes } from '../routes/routes.js'
 import { readTables } from '../tables/read-tables.js'
 import { requireUncomputed } from '../tables/computed.js'
@@ -30,6 +26,7 @@ import { requireTransactional } from '../tables/transactional.js'
 import { requireUniqueIndexes } from '../tables/unique-indexes.js'
 import { unshownColumns } from '../tables/unshown.js'
 import { logEvents } from './event-log.js'
+import { isolate } from './isolate.js'
 import type { CheckedOptions } from './options.js'
 import { Scheduler } from './scheduling/scheduler.js'
 
@@ -144,38 +141,6 @@ function sharedGuards (
   { log }: FastifyInstance, scheduler: Scheduler, allowedOrigins: CheckedOptions['allowedOrigins']
 ) {
   return { scheduler, refuseForeign: browserGuard(allowedOrigins), noteSwagger2: swagger2Warning(log) }
-}
-
-/**
- * Gives a scope the body parser, the serializer, the error handler and the onRequest hooks that only the plugin's own
- * routes need.
- *
- * @returns a function that gives the serializer of an answer's schema
- */
-function isolate (scope: FastifyInstance, { onRequest }: Scheduler): SerializerOf {
-  scope.removeAllContentTypeParsers()
-  // JSON is named beside `*`, because Fastify then finds the parser of JSON without reading the header again.
-  scope.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, keepBytes)
-  scope.setValidatorCompiler(() => acceptAnything)
-  const serializerOf = serializerCompiler()
-  scope.setSerializerCompiler(({ schema, httpStatus }) =>
-    isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
-  // The handler is async, so that it rejects. If it threw a value that is no Error, Fastify would send that value as
-  // the answer.
-  scope.setErrorHandler(async (error, request) => passOn(error, request))
-  if (scope.initialConfig.http2 === true) scope.addHook('onRequest', expectBody)
-  scope.addHook('onRequest', noStore)
-  scope.addHook('onRequest', onRequest)
-  return serializerOf
-}
-
-/**
- * Gives a request over HTTP/2 a content type if it has none. Without one, Fastify takes a body for empty that has
- * neither `content-length` nor `transfer-encoding`. HTTP/2 requires none of them.
- */
-const expectBody: onRequestHookHandler = ({ raw: { headers } }, _reply, done) => {
-  headers['content-type'] ??= 'application/json'
-  done()
 }
 
 /**

@@ -82,7 +82,7 @@ export function checkOptions (options: RestModelsOptions): CheckedOptions {
   requirePrefix(prefix)
   requireDecorator(decorator)
   requireOrigins(allowedOrigins)
-  requireSlowStatement(slowStatement)
+  requireWholeNumber("'slowStatement'", slowStatement, 0)
   return Object.freeze({
     db,
     readDb,
@@ -127,11 +127,6 @@ function requireOrigins (origins: readonly string[]): void {
     throw new errors.InvalidOptions(
       `'allowedOrigins' names '${origin}', which is not an origin such as 'https://app.example.com'`)
   }
-}
-
-function requireSlowStatement (slowStatement: number): void {
-  if (Number.isSafeInteger(slowStatement) && slowStatement >= 0) return
-  throw new errors.InvalidOptions("'slowStatement' must be a whole number of milliseconds of at least 0")
 }
 
 function mergeLimits (limits: Partial<Limits>): Limits {

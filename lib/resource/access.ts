@@ -1,8 +1,9 @@
 import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { withId } from '../model/key.js'
+import { reachableModels } from '../model/reachable-models.js'
 import type { Access } from '../plan/path.js'
-import type { IncludeScope, ShownModel } from '../plan/permitted-includes.js'
+import type { IncludeRules, ShownModel } from '../plan/permitted-includes.js'
 import { compileRelatedProtection, knowsUsersOf, type RelatedProtection } from '../policy/protection.js'
 import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/visibility.js'
 import type { Registration } from './registration.js'
@@ -12,7 +13,7 @@ import type { Registration } from './registration.js'
  * related records.
  */
 export interface ResourceAccess extends
-  Pick<Access, 'filterable' | 'related'>, Pick<IncludeScope, 'shown'>, RelatedProtection,
+  Pick<Access, 'filterable' | 'related'>, Pick<IncludeRules, 'shown'>, RelatedProtection,
   Pick<ResourceScopes, 'relatedScopes'> {}
 
 /**
@@ -46,15 +47,6 @@ function scopesBehind (
   const reached = reachableModels([model])
   return new Map(rules.filter((rule) => reached.has(rule.model))
     .map((rule) => [rule.model, { rule, knowsUsers: knowsUsersOf(rule.policy, policy) }]))
-}
-
-/** Returns the given models, and all models that their foreign keys lead to, directly or through others. */
-export function reachableModels (models: Iterable<Model>): ReadonlySet<Model> {
-  const reached = new Set(models)
-  for (const model of reached) {
-    for (const { target } of model.columns) if (target !== undefined) reached.add(target())
-  }
-  return reached
 }
 
 function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Column> {

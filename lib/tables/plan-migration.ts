@@ -5,9 +5,10 @@ import type { Storage } from '../engines/storage.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
+import { reachableModels } from '../model/reachable-models.js'
 import { changedChecks } from './changed-checks.js'
 import { compareField, isView, nameField, inheritanceFaults } from './compare-tables.js'
-import { readTables, withTargets, type DatabaseTables } from './read-tables.js'
+import { readTables, type DatabaseTables } from './read-tables.js'
 import { findUnfillable, unfillableLines } from './creatable.js'
 import { requireDefaults } from './create-tables.js'
 import { readParts, type ExistingParts, type TableChange } from './existing-parts.js'
@@ -37,7 +38,7 @@ export interface MigrationPlan {
  */
 export async function planMigration (engine: Engine, given: readonly Model[]): Promise<MigrationPlan> {
   const { dialect } = engine
-  const models = withTargets(given)
+  const models = [...reachableModels(given)]
   requireDefaults(models)
   const tables = await readTables(engine.db, models)
   const existing = models.filter((model) => tables.of(model) !== undefined)

@@ -1,12 +1,11 @@
-import type { RawBuilder } from 'kysely'
-import { readHandle, type AnyKysely, type Handle } from '../database/engine.js'
+import { readHandle, type AnyKysely } from '../database/engine.js'
 import { isYes, type TableRow } from '../engines/catalog.js'
-import type { ListedColumn } from '../engines/schema-habits.js'
+import type { AllTables, ListedColumn, TableByTable } from '../engines/schema-habits.js'
 import { failureKind } from '../engines/statement-failure.js'
 import type { WrittenColumn } from '../engines/storage.js'
 import { errors, messageOf } from '../errors.js'
-import { isForeignKey } from '../model/column.js'
 import type { Column, Model } from '../model/model.js'
+import { reachableModels } from '../model/reachable-models.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
 /** A column, with its type as the engine writes it. */
@@ -42,8 +41,8 @@ export async function readTables (handle: AnyKysely, models: Iterable<Model>): P
   const foldsAnswer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
   const fold = foldsAnswer === 0 ? (name: string) => name : foldName
   const nameOf: DatabaseTables['nameOf'] = ({ table }) => fold(table)
-  const describe = await readDescriptions(handle)
-  const named = new Map(withTargets(models).map((model) => [nameOf(model), model]))
+  const describe = await readTypes(handle)
+  const named = new Map([...reachableModels(models)].map((model) => [nameOf(model), model]))
   const byName = new Map((await listTables(handle, (name) => named.get(fold(name)))).map((table) =>
     [fold(table.name), new Map(describe(table).map((column) => [foldName(column.name), column]))]))
   const { rows } = await catalog.inheritedTables?.execute(db) ?? { rows: [] }
@@ -58,47 +57,43 @@ export async function readTables (handle: AnyKysely, models: Iterable<Model>): P
   }
 }
 
-/** Returns models and those that their foreign keys refer to, directly or not. */
-export function withTargets (given: Iterable<Model>): readonly Model[] {
-  const models = new Set(given)
-  for (const { columns } of models) for (const column of columns.filter(isForeignKey)) models.add(column.target())
-  return [...models]
-}
-
 type ListedTable = Pick<Table, 'name' | 'isView' | 'columns'>
 
-/** Reads what Kysely does not tell of columns. Returns a function that gives the columns of a listed table with it. */
-async function readDescriptions (handle: AnyKysely): Promise<(table: ListedTable) => readonly TableColumn[]> {
-  const { db, dialect: { schema: { madeColumns, written } } } = readHandle(handle)
-  const { rows: described } = await madeColumns.execute(db)
+/** Reads the types of all columns. Returns a function that gives the columns of a listed table with their types. */
+async function readTypes (handle: AnyKysely): Promise<(table: ListedTable) => readonly TableColumn[]> {
+  const { db, dialect: { schema: { written } } } = readHandle(handle)
   const { rows: types } = await written.execute(db)
-  const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
-    isAutoIncrementing || described.some((row) => row.table === table && row.name === name && isYes(row.generated))
   const writtenAs = new Map(types.map((row) => [`${row.table}.${row.name}`, row]))
   return ({ name: table, isView, columns }) => columns.map((column) => {
     const type: WrittenColumn =
       writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType }
-    return {
-      ...column,
-      isView,
-      isNullable: column.isNullable && !isYes(type.refusesNull),
-      isAutoIncrementing: generates(table, column),
-      written: type
-    }
+    return { ...column, isView, isNullable: column.isNullable && !isYes(type.refusesNull), written: type }
   })
 }
 
 /** Function that returns the model of a table; undefined if no model names it. */
 type ModelOf = (table: string) => Model | undefined
 
-/**
- * Lists tables and their columns. If several schemas have a table of the same name, the table that a statement finds by
- * the name without a schema comes last, because a later table of a map takes the place of an earlier one.
- */
+/** Lists tables and their columns: all of them, or those that models name. */
 async function listTables (handle: AnyKysely, modelOf: ModelOf): Promise<readonly ListedTable[]> {
-  const { db, dialect, dialect: { schema: { columnsOf, schemas } } } = readHandle(handle)
-  if (columnsOf !== undefined) return await describeNamed({ db, dialect }, columnsOf, modelOf)
-  const tables = await handle.introspection.getTables()
+  const { dialect: { schema: { listing } } } = readHandle(handle)
+  return 'columnsOf' in listing ? await listNamed(handle, listing, modelOf) : await listAll(handle, listing)
+}
+
+/**
+ * Lists all tables. If several schemas have a table of the same name, the table that a statement finds by the name
+ * without a schema comes last, because a later table of a map takes the place of an earlier one.
+ */
+async function listAll (handle: AnyKysely, { generated, schemas }: AllTables): Promise<readonly ListedTable[]> {
+  const { db } = readHandle(handle)
+  const { rows: numbered } = await generated.execute(db)
+  const isGenerated = (table: string, name: string): boolean =>
+    numbered.some((row) => row.table === table && row.name === name && isYes(row.generated))
+  const tables = (await handle.introspection.getTables()).map((table) => ({
+    ...table,
+    columns: table.columns.map((column) =>
+      ({ ...column, isAutoIncrementing: column.isAutoIncrementing || isGenerated(table.name, column.name) }))
+  }))
   if (schemas === undefined) return tables
   const { rows: path } = await schemas.path.execute(db)
   const { rows } = await schemas.unlisted.execute(db)
@@ -110,16 +105,16 @@ async function listTables (handle: AnyKysely, modelOf: ModelOf): Promise<readonl
 }
 
 /** Lists the tables that models name, each with the answer of a query of its own. */
-async function describeNamed (
-  { db, dialect }: Pick<Handle, 'db' | 'dialect'>, columnsOf: (table: string) => RawBuilder<ListedColumn>,
-  modelOf: ModelOf
+async function listNamed (
+  handle: AnyKysely, listing: TableByTable, modelOf: ModelOf
 ): Promise<readonly ListedTable[]> {
+  const { db, dialect } = readHandle(handle)
   const { rows } = await dialect.catalog.tables.execute(db)
   const tables: ListedTable[] = []
   for (const table of rows) {
     const model = modelOf(table.name)
     if (model === undefined) continue
-    const { rows: columns } = await columnsOf(table.name).execute(db).catch((failure: unknown) => {
+    const { rows: columns } = await listing.columnsOf(table.name).execute(db).catch((failure: unknown) => {
       throw failureKind(dialect, failure) === undefined ? unreadable(model, table, failure) : failure
     })
     tables.push({ name: table.name, isView: table.kind === 'view', columns: columns.map(columnOf) })

@@ -49,7 +49,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   tables: ['schemas', 'database', 'plan', 'model', 'engines', 'errors'],
   plugin: [
     'tables', 'routes', 'plugin/scheduling', 'resource', 'response', 'schemas', 'policy', 'database', 'plan',
-    'request', 'type model', 'suggest', 'events', 'errors'
+    'request', 'model', 'suggest', 'events', 'errors'
   ],
   index: [
     'plugin', 'tables', 'type resource', 'policy', 'type database', 'type plan', 'model', 'type values', 'type events',

@@ -54,7 +54,7 @@ export const mariadbDialect: Dialect = {
           when character_set_name is null then column_type
           else concat(column_type, ' character set ', character_set_name, ' collate ', collation_name) end as referring
       from information_schema.columns where table_schema = database()`,
-    madeColumns: mariadbNumbered,
+    listing: { generated: mariadbNumbered },
     foldsTables: sql`select @@lower_case_table_names as answer`
   },
   ...mariadbFailures,

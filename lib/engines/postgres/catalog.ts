@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { described, isSafe, type Catalog, type ColumnRow, type TypeTable } from '../catalog.js'
+import type { AllTables } from '../schema-habits.js'
 import { postgresObstacles, visible } from './obstacles.js'
 
 const { integer, number, text } = described
@@ -81,13 +82,15 @@ function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
     where ${condition} order by c.relname, a.attnum`
 }
 
-/** Query for the columns of materialized views and foreign tables, which Kysely does not list. */
-export const postgresUnlisted = columnsOf(sql`c.relkind in ('m', 'f') and ${visible}`)
-
-/**
- * Query for the columns whose default takes numbers from a sequence. Kysely reports only those that own their sequence.
- */
-export const postgresNumbered = columnsOf(sql`${visible} and ${isNumbered}`)
+export const postgresListing: AllTables = {
+  // Kysely reports only the columns that own their sequence.
+  generated: columnsOf(sql`${visible} and ${isNumbered}`),
+  schemas: {
+    path: sql`
+      select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`,
+    unlisted: columnsOf(sql`c.relkind in ('m', 'f') and ${visible}`)
+  }
+}
 
 /** Catalog of PostgreSQL: queries for its tables, and the fields that columns of its types become. */
 export const postgresCatalog: Catalog = {

@@ -2,7 +2,7 @@ import { sql, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
 import { lostCode, noAnswerCode, notSentCode } from '../statement-failure.js'
-import { postgresCatalog, postgresNumbered, postgresTypes, postgresUnlisted } from './catalog.js'
+import { postgresCatalog, postgresListing, postgresTypes } from './catalog.js'
 import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
 import { byBytes } from './texts.js'
@@ -105,12 +105,7 @@ export const postgresDialect: Dialect = {
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       ${postgresTypes.joins}
       where pg_table_is_visible(c.oid) and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
-    madeColumns: postgresNumbered,
-    schemas: {
-      path: sql`
-        select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`,
-      unlisted: postgresUnlisted
-    },
+    listing: postgresListing,
     missingTableHint: ', or the search path has to name its schema'
   },
   codesOf,

@@ -111,8 +111,7 @@ export const sqliteDialect: Dialect = {
     unchecked: { begin: sql`pragma foreign_keys = off`, end: sql`pragma foreign_keys = on` },
     begin: sql`begin immediate`,
     keysMayBeNull: true,
-    columnsOf,
-    madeColumns: sqliteCatalog.columns,
+    listing: { columnsOf },
     written
   },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),

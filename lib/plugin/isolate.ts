@@ -1,0 +1,39 @@
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import { noStore } from '../policy/visibility.js'
+import { keepBytes } from '../request/payload.js'
+import { isFailure, passOn, serializeFailure } from '../response/failure.js'
+import { serializerCompiler, type SerializerOf } from '../response/serializer.js'
+import { acceptAnything } from '../routes/handlers.js'
+import type { Scheduler } from './scheduling/scheduler.js'
+
+/**
+ * Gives a scope the body parser, the serializer, the error handler and the onRequest hooks that only the plugin's own
+ * routes need.
+ *
+ * @returns a function that gives the serializer of an answer's schema
+ */
+export function isolate (scope: FastifyInstance, { onRequest }: Scheduler): SerializerOf {
+  scope.removeAllContentTypeParsers()
+  // JSON is named beside `*`, because Fastify then finds the parser of JSON without reading the header again.
+  scope.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, keepBytes)
+  scope.setValidatorCompiler(() => acceptAnything)
+  const serializerOf = serializerCompiler()
+  scope.setSerializerCompiler(({ schema, httpStatus }) =>
+    isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
+  // The handler is async, so that it rejects. If it threw a value that is no Error, Fastify would send that value as
+  // the answer.
+  scope.setErrorHandler(async (error, request) => passOn(error, request))
+  if (scope.initialConfig.http2 === true) scope.addHook('onRequest', expectBody)
+  scope.addHook('onRequest', noStore)
+  scope.addHook('onRequest', onRequest)
+  return serializerOf
+}
+
+/**
+ * Gives a request over HTTP/2 a content type if it has none. Without one, Fastify takes a body for empty that has
+ * neither `content-length` nor `transfer-encoding`. HTTP/2 requires none of them.
+ */
+const expectBody: onRequestHookHandler = ({ raw: { headers } }, _reply, done) => {
+  headers['content-type'] ??= 'application/json'
+  done()
+}
