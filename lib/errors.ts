@@ -144,27 +144,6 @@ export function unavailable (...options: ConstructorParameters<typeof errors.Una
   return withRetryAfter(new errors.Unavailable(...options), 1)
 }
 
-/** Longest time of a timer of Node.js in milliseconds, 25 days. A timer with a longer time would end at once. */
-const maxTimerMs = 2 ** 31 - 1
-
-/**
- * Returns what code of the application returns, or throws what it throws.
- *
- * @param what  names the code for the log
- * @throws REST_MODELS_UNAVAILABLE (503) after `milliseconds`
- */
-export async function withinTime<Result> (
-  milliseconds: number, what: string, call: () => Result | Promise<Result>
-): Promise<Result> {
-  return await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(unavailable({ cause: new Error(`${what} took longer than ${milliseconds} ms`) }))
-    }, Math.min(milliseconds, maxTimerMs))
-    const run = async (): Promise<Result> => await call()
-    run().finally(() => { clearTimeout(timer) }).then(resolve, reject)
-  })
-}
-
 /**
  * Returns REST_MODELS_OUTCOME_UNKNOWN (503) with Retry-After, for a write that was sent to the database and got no
  * answer.

@@ -26,3 +26,28 @@ function isOfDriver (failure: unknown): boolean {
   const isOfServer = ['severity', 'sqlState'].some((property) => propertyOf(failure, property) !== '')
   return isOfServer || code.startsWith('SQLITE_') || ownCodes.includes(code)
 }
+
+/** Longest time of a timer of Node.js in milliseconds, 25 days. A timer with a longer time would end at once. */
+const maxTimerMs = 2 ** 31 - 1
+
+/**
+ * Returns what code of the application returns, or throws what it throws.
+ *
+ * @param what  names the code for the log
+ * @throws REST_MODELS_UNAVAILABLE (503) after `milliseconds`; the code goes on, but nobody waits for it
+ */
+export async function withinTime<Result> (
+  milliseconds: number, what: string, call: () => Result | Promise<Result>
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(unavailable({ cause: new Error(`${what} took longer than ${milliseconds} ms`) }))
+    }, Math.min(milliseconds, maxTimerMs))
+  })
+  try {
+    return await Promise.race([call(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

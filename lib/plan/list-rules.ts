@@ -4,10 +4,10 @@ import type { Model } from '../model/define-model.js'
 import type { Limits } from './limits.js'
 import type { PlannedOrder } from './list-plan.js'
 import type { Access } from './path.js'
-import type { IncludeScope } from './permitted-includes.js'
+import type { IncludeRules } from './permitted-includes.js'
 
 /** Columns and limits of the lists of a resource, fixed at setup. */
-export interface ListRules extends Access, IncludeScope {
+export interface ListRules extends Access, IncludeRules {
   readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]

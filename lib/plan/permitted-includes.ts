@@ -17,7 +17,7 @@ export interface ShownModel {
 }
 
 /** The parts of a resource that decide which related records `include` may add to its records. */
-export interface IncludeScope {
+export interface IncludeRules {
   readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]
@@ -31,7 +31,7 @@ export interface IncludeScope {
  * client may not use it.
  */
 export function permittedIncludes (
-  rules: IncludeScope, fields: readonly string[], closed: ReadonlySet<Model>
+  rules: IncludeRules, fields: readonly string[], closed: ReadonlySet<Model>
 ): readonly ForeignKeyColumn[] | undefined {
   const path: ForeignKeyColumn[] = []
   for (const field of fields) {
@@ -44,19 +44,19 @@ export function permittedIncludes (
 
 /** Returns the foreign keys that `include` may follow from the model at the end of a path. */
 function referencesOf (
-  rules: IncludeScope, path: readonly ForeignKeyColumn[], closed: ReadonlySet<Model>
+  rules: IncludeRules, path: readonly ForeignKeyColumn[], closed: ReadonlySet<Model>
 ): readonly ForeignKeyColumn[] {
   return shownBehind(rules, path).filter(isForeignKey).filter(({ target }) => !closed.has(target()))
 }
 
 /** Returns the columns that are shown of the model at the end of a path. An empty path ends at the resource itself. */
-function shownBehind ({ visible, shown }: IncludeScope, path: readonly ForeignKeyColumn[]): readonly Column[] {
+function shownBehind ({ visible, shown }: IncludeRules, path: readonly ForeignKeyColumn[]): readonly Column[] {
   const last = path.at(-1)
   return last === undefined ? visible : visibleOf(shown, last)
 }
 
 /** Returns the columns that are shown of the records that a foreign key refers to. */
-export function visibleOf (shown: IncludeScope['shown'], { target }: ForeignKeyColumn): readonly Column[] {
+export function visibleOf (shown: IncludeRules['shown'], { target }: ForeignKeyColumn): readonly Column[] {
   return valueAt(shown, target()).visible
 }
 
@@ -64,7 +64,7 @@ export function visibleOf (shown: IncludeScope['shown'], { target }: ForeignKeyC
  * Yields the names that `include` may have, such as `user__company`, the shortest paths first. The limits on joins
  * bound the length of a path, because foreign keys may form a circle.
  */
-export function * includeNames (rules: IncludeScope, closed: ReadonlySet<Model>): Generator<string> {
+export function * includeNames (rules: IncludeRules, closed: ReadonlySet<Model>): Generator<string> {
   let paths: ReadonlyArray<readonly ForeignKeyColumn[]> = [[]]
   const { joins, totalJoins } = rules.limits
   for (let depth = 1; depth <= Math.min(joins, totalJoins); depth++) {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Stored } from '../engines/storage.js'
-import { errors, withDetails } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 import type { Operator } from '../fields/operators.js'
 import { valueKindOf } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -130,11 +130,11 @@ function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondi
   const wrong = [...given].slice(1).find(([, others]) => !isDeepStrictEqual(new Set(others), new Set(values)))
   if (wrong !== undefined) {
     const [field] = wrong
-    throw withDetails(new errors.InvalidValue(field), [{ field, message: 'contradicts another spelling of its name' }])
+    throw fieldError(errors.InvalidValue, field, 'contradicts another spelling of its name')
   }
   return { alias, column, operator, values }
 }
 
 function tooMuch (field: string, message: string): Error {
-  return withDetails(new errors.TooMuch(field), [{ field, message }])
+  return fieldError(errors.TooMuch, field, message)
 }

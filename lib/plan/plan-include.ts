@@ -5,7 +5,7 @@ import type { ListRequest } from '../request/list-query.js'
 import { firstCandidates, typoSuggestion } from '../suggest.js'
 import { baseAlias, type PlannedInclude } from './list-plan.js'
 import { followPath, splitName, type Path } from './path.js'
-import { includeNames, permittedIncludes, visibleOf, type IncludeScope } from './permitted-includes.js'
+import { includeNames, permittedIncludes, visibleOf, type IncludeRules } from './permitted-includes.js'
 import type { ListViewer } from './viewer.js'
 
 /**
@@ -16,7 +16,7 @@ import type { ListViewer } from './viewer.js'
  * @throws REST_MODELS_INVALID_INCLUDE, REST_MODELS_TOO_MUCH (both 400)
  */
 export function planIncludes (
-  rules: IncludeScope, { include, filters }: Pick<ListRequest, 'include' | 'filters'>, viewer: ListViewer
+  rules: IncludeRules, { include, filters }: Pick<ListRequest, 'include' | 'filters'>, viewer: ListViewer
 ): readonly PlannedInclude[] {
   const { joins, totalJoins } = rules.limits
   const includes = new Map<string, PlannedInclude>()
@@ -37,7 +37,7 @@ export function planIncludes (
 const maxColumns = 1600
 
 function withFewColumns (
-  { visible }: IncludeScope, includes: readonly PlannedInclude[]
+  { visible }: IncludeRules, includes: readonly PlannedInclude[]
 ): readonly PlannedInclude[] {
   const columns = includes.reduce((sum, include) => sum + include.visible.length, visible.length)
   if (columns > maxColumns) throw tooMuch(`needs more than ${maxColumns} columns in all`)
@@ -54,7 +54,7 @@ function joinsOf (model: Model, filters: ListRequest['filters']): Set<string> {
 }
 
 function addPath (
-  { shown }: IncludeScope, path: readonly ForeignKeyColumn[],
+  { shown }: IncludeRules, path: readonly ForeignKeyColumn[],
   { includes, viewer }: { readonly includes: Map<string, PlannedInclude>, readonly viewer: ListViewer }
 ): void {
   let from = baseAlias
@@ -74,7 +74,7 @@ function addPath (
   }
 }
 
-function unknownInclude (rules: IncludeScope, written: string, closed: ReadonlySet<Model>): Error {
+function unknownInclude (rules: IncludeRules, written: string, closed: ReadonlySet<Model>): Error {
   const known = firstCandidates(includeNames(rules, closed))
   return fieldError(errors.InvalidInclude, 'include',
     `must be foreign keys by their declared names, separated by commas; '${shownName(written)}' is not one ` +

@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os'
 import { hash } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { errors, withinTime, withRetryAfter } from '../errors.js'
+import { withinTime } from '../database/host-failure.js'
+import { errors, withRetryAfter } from '../errors.js'
 import { Events } from '../events/events.js'
 import type { LoginMessage } from '../events/messages.js'
 import { maxPasswordBytes } from '../fields/field-kinds.js'
@@ -39,10 +40,7 @@ const maxRemembered = 1000
 /** Milliseconds for which a successful password check is remembered. */
 const rememberMs = 10 * 60 * 1000
 
-/**
- * Milliseconds that `verify` may take. A slower one is refused with 503, so that no more than this time goes by until
- * other passwords have their turn.
- */
+/** Milliseconds that `verify` may take. The login of a slower one is refused with 503, and its place is free. */
 const maxVerifyMs = 5000
 
 /** Passwords of all clients that may wait to be checked or hashed. A further one is refused with 429. */

@@ -563,7 +563,8 @@ test('no command repeats a password, wherever a URL stands', async (t) => {
       t.notMatch(out + err, 's3cret', words.join(' '))
     }
   }
-  for (const words of [['-u', 'me:s3cret'], ['--user=me:s3cret'], ['--pasword=s3cret'], ["--pasword='s3cret'"]]) {
+  for (const words of [['-u', 'me:s3cret'], ['--user=me:s3cret'], ['--pasword=s3cret'], ["--pasword='s3cret'"],
+    ['--pasword:s3cret']]) {
     const { code, out, err } = await run('serve', 'sqlite:./nowhere.db', ...words)
     t.equal(code, 2)
     t.notMatch(out + err, 's3cret', words.join(' '))

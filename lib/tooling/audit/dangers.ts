@@ -20,9 +20,7 @@ export function dangersOf (resources: readonly Resource[]): readonly Danger[] {
   return resources.flatMap((resource) => [
     ...resourceDangers(resource, users),
     ...scopeDangers(resource, resources),
-    ...resource.model.columns.flatMap((column) =>
-      fieldDangers(resource, column, resources)
-        .map((why) => ({ resource: resource.name, field: column.field, why }))),
+    ...fieldDangers(resource, resources),
     ...pathDangers(resource)
   ])
 }
@@ -64,8 +62,19 @@ function seesOnlyOwn (resource: Resource, { field }: Column): boolean {
     seen.user === 'user' && seen.sees === 'some' && seen.conditions.includes(`${field} = user.id`))
 }
 
-function fieldDangers (resource: Resource, column: Column, all: readonly Resource[]): readonly string[] {
-  const { read, filter, create, update } = fieldPermissions(resource, column)
+function fieldDangers (resource: Resource, all: readonly Resource[]): readonly Danger[] {
+  const permissionsOn = fieldPermissions(resource)
+  return resource.model.columns.flatMap((column) => columnDangers(resource, column, { all, ...permissionsOn(column) })
+    .map((why) => ({ resource: resource.name, field: column.field, why })))
+}
+
+interface Judged extends ReturnType<ReturnType<typeof fieldPermissions>> {
+  readonly all: readonly Resource[]
+}
+
+function columnDangers (
+  resource: Resource, column: Column, { all, read, filter, create, update }: Judged
+): readonly string[] {
   const found: string[] = []
   if (looksSecret(resource.model, column)) {
     if (isWide(read)) found.push(`looks secret, and ${read} may read it`)

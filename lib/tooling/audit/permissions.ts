@@ -37,6 +37,7 @@ export interface ResourcePermissions {
 export function permissionsOf (resource: Resource): ResourcePermissions {
   const { name, model, owner } = resource
   const own = audiencesOf(resource)
+  const permissionsOn = fieldPermissions(resource)
   const bounded = visibleRecordsOf(resource).filter(({ sees }) => sees !== 'everything')
   const owned = (audience: Audience) => owner === undefined ? audience : owning(audience)
   return {
@@ -45,7 +46,7 @@ export function permissionsOf (resource: Resource): ResourcePermissions {
     scoped: operations.filter((operation) =>
       bounded.some(({ user }) => isMember(own[operation], { name: user }))),
     fields: model.columns.map((column) => {
-      const { read, filter, order, create, update } = fieldPermissions(resource, column)
+      const { read, filter, order, create, update } = permissionsOn(column)
       return { field: column.field, read, filter, order, create, update: owned(update) }
     })
   }
@@ -67,19 +68,22 @@ export function audiencesOf ({ policy }: Resource): Readonly<Record<Operation, A
   }
 }
 
-/** Returns who may read, write, filter and order by a field, without regard to owners. */
+/** Returns a function that says who may read, write, filter and order by a field, without regard to owners. */
 export function fieldPermissions (
-  resource: Resource, column: Column
-): Readonly<Record<'read' | 'filter' | 'order' | 'create' | 'update', Audience>> {
+  resource: Resource
+): (column: Column) => Readonly<Record<'read' | 'filter' | 'order' | 'create' | 'update', Audience>> {
   const { visible, filterable, writable, creatable } = resource
   const { read, list: listing, create, update } = audiencesOf(resource)
+  const fixed = { create: fixedColumns(resource, create), update: fixedColumns(resource, update) }
   const only = (isTrue: boolean, audience: Audience): Audience => isTrue ? audience : 'nobody'
-  const isOpen = filterable.has(column)
-  return {
-    read: only(visible.includes(column), wider(read, listing)),
-    filter: only(isOpen && valueKindOf(column).operators.length > 0, listing),
-    order: only(isOpen && isOrderable(column), listing),
-    create: only(creatable.has(column) && !fixedColumns(resource, create).includes(column), create),
-    update: only(writable.has(column) && !fixedColumns(resource, update).includes(column), update)
+  return (column) => {
+    const isOpen = filterable.has(column)
+    return {
+      read: only(visible.includes(column), wider(read, listing)),
+      filter: only(isOpen && valueKindOf(column).operators.length > 0, listing),
+      order: only(isOpen && isOrderable(column), listing),
+      create: only(creatable.has(column) && !fixed.create.includes(column), create),
+      update: only(writable.has(column) && !fixed.update.includes(column), update)
+    }
   }
 }

@@ -17,8 +17,7 @@ export const passwordVariable = 'REST_MODELS_PASSWORD'
  * {@link passwordVariable} gives it. Returns undefined if there is neither a user nor a password.
  *
  * @throws REST_MODELS_INVALID_OPTIONS if only one of the two is given: without this error, everybody could read the
- *   database. Also if the user is empty or has a colon; the message does not repeat it, because a password may follow
- *   the colon
+ *   database. The message does not repeat the user, because a password may follow it
  */
 export function readCredentials (
   { user, password: given }: { readonly user?: string, readonly password?: string }, env: NodeJS.ProcessEnv
@@ -26,19 +25,11 @@ export function readCredentials (
   const password = given ?? env[passwordVariable]
   if (user === undefined && password === undefined) return undefined
   if (user === undefined) throw new errors.InvalidOptions('There is a password, but no user: add --user <name>')
-  requireName(user)
   if (password === undefined) {
-    throw new errors.InvalidOptions(`There is no password for '${user}': set the environment variable ` +
+    throw new errors.InvalidOptions('There is a user, but no password: set the environment variable ' +
       `${passwordVariable}, or add --password <text>`)
   }
   return { user, password }
-}
-
-function requireName (user: string): void {
-  if (user === '' || user.includes(':')) {
-    throw new errors.InvalidOptions('A user has a name without colons: give the password by the environment variable ' +
-      `${passwordVariable}, or by --password <text>`)
-  }
 }
 
 /**
@@ -48,8 +39,9 @@ function requireName (user: string): void {
  * @throws REST_MODELS_INVALID_OPTIONS if the user or the password is empty, or if the user has a colon
  */
 export function requireCredentials ({ user, password }: ServeCredentials): onRequestAsyncHookHandler {
-  requireName(user)
-  if (password === '') throw new errors.InvalidOptions('The password must not be empty')
+  if (user === '' || user.includes(':') || password === '') {
+    throw new errors.InvalidOptions('A user has a name without colons, and a password that is not empty')
+  }
   const wanted = digestOf(`${user}:${password}`)
   return async ({ headers: { authorization = '' } }, reply) => {
     reply.header('cache-control', 'no-store')

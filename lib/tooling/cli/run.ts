@@ -65,9 +65,9 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
   return program
 }
 
-/** Hides the value of an option that commander does not know: its name may be that of a password with a slip. */
+/** Hides what follows the name of an option that commander does not know: a password, if the name has a slip. */
 function withoutUnknownValue (message: string): string {
-  return message.replace(/(?<=^error: unknown option '[^'=]*=)[^]*(?=')/, '…')
+  return message.replace(/(?<=^error: unknown option '[a-z-]*)[^a-z-'][^]*(?=')/i, '…')
 }
 
 /**
