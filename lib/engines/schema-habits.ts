@@ -13,10 +13,7 @@ export interface TableByTable {
 
 /** For an engine whose tables Kysely lists with their columns: what Kysely does not tell of them. */
 export interface AllTables {
-  /**
-   * Query for the columns whose values the engine generates, but of which Kysely does not report that. It may return
-   * other columns, too.
-   */
+  /** Query for the columns whose values the engine generates, but of which Kysely does not report that. */
   readonly generated: RawBuilder<ColumnRow>
   /** Queries for tables in schemas. Absent if the engine has no schemas within a database. */
   readonly schemas?: {

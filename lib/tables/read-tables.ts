@@ -86,13 +86,12 @@ async function listTables (handle: AnyKysely, modelOf: ModelOf): Promise<readonl
  */
 async function listAll (handle: AnyKysely, { generated, schemas }: AllTables): Promise<readonly ListedTable[]> {
   const { db } = readHandle(handle)
-  const { rows: numbered } = await generated.execute(db)
-  const isGenerated = (table: string, name: string): boolean =>
-    numbered.some((row) => row.table === table && row.name === name && isYes(row.generated))
+  const { rows: unreported } = await generated.execute(db)
+  const numbered = new Set(unreported.map(({ table, name }) => `${table}.${name}`))
   const tables = (await handle.introspection.getTables()).map((table) => ({
     ...table,
     columns: table.columns.map((column) =>
-      ({ ...column, isAutoIncrementing: column.isAutoIncrementing || isGenerated(table.name, column.name) }))
+      ({ ...column, isAutoIncrementing: column.isAutoIncrementing || numbered.has(`${table.name}.${column.name}`) }))
   }))
   if (schemas === undefined) return tables
   const { rows: path } = await schemas.path.execute(db)
