@@ -36,7 +36,10 @@ const nameError = <Code extends string, Status extends number>(code: Code, messa
     }
   }
 
-/** Makes an error class. Without a stack, errors that clients cause in any number keep the log small. */
+/**
+ * Makes an error class with a fixed message. `hasStack` is false for errors that clients can cause in any number: their
+ * stacks would fill the log.
+ */
 const plainError = <Code extends string, Status extends number>(
   code: Code, message: string, status: Status, hasStack = true
 ) => createError<`REST_MODELS_${Code}`, Status, [options?: { cause: unknown }]>(
@@ -96,7 +99,7 @@ const requestErrors = {
 /** All errors of the plugin, each with its code, message and status. */
 export const errors = { ...startUpErrors, ...requestErrors } as const
 
-/** The codes of the errors that a client may receive. */
+/** The plugin's codes of errors that a client may receive. Errors of Fastify and of hooks have other codes. */
 export type ErrorCode = (typeof requestErrors)[keyof typeof requestErrors]['prototype']['code']
 
 /** Returns the message of a thrown error. JavaScript can throw any value; one that is no error is returned as text. */
@@ -137,16 +140,16 @@ export function withRetryAfter<E extends Error> (error: E, seconds: number): E {
 }
 
 /**
- * Returns REST_MODELS_UNAVAILABLE (503) with Retry-After, for a request that cannot be served now. This error promises
- * that the request has changed nothing. If a write may have been executed, use {@link outcomeUnknown} instead.
+ * Returns REST_MODELS_UNAVAILABLE (503) with a Retry-After of 1 second, for a request that cannot be served now. This
+ * error promises that the request has changed nothing. If a write may have been executed, use {@link outcomeUnknown}.
  */
 export function unavailable (...options: ConstructorParameters<typeof errors.Unavailable>): Error {
   return withRetryAfter(new errors.Unavailable(...options), 1)
 }
 
 /**
- * Returns REST_MODELS_OUTCOME_UNKNOWN (503) with Retry-After, for a write that was sent to the database and got no
- * answer.
+ * Returns REST_MODELS_OUTCOME_UNKNOWN (503) with a Retry-After of 1 second, for a write that was sent to the database
+ * and got no answer.
  */
 export function outcomeUnknown (options: { cause: unknown }): Error {
   return withRetryAfter(new errors.OutcomeUnknown(options), 1)

@@ -15,7 +15,7 @@ import { toShownError } from './providers/shown-error.js'
 export type { AnyClient, DataProviderOptions } from './providers/any-resource.js'
 
 export interface RefineOptions extends DataProviderOptions {
-  /** Returned by `getApiUrl`, which refine's `useApiUrl` calls. Default `/api`. */
+  /** URL that refine's `useApiUrl` returns. Requests go to the `baseUrl` of the client instead. Default `/api`. */
   readonly apiUrl?: string
 }
 

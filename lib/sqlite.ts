@@ -108,7 +108,7 @@ function openDialect (connect: Open, path: string, options: Required<SqliteOptio
   }
 }
 
-/** Opens the connection that writes. */
+/** Opens the connection that writes, and creates the file if it does not exist. Throws as {@link requireSound}. */
 function openWriter (open: Open, { durability, check }: Required<SqliteOptions>): Database.Database {
   const writer = open({})
   requireSound(writer, check)

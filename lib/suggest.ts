@@ -27,9 +27,9 @@ export function suggestion (written: unknown, known: Iterable<string>): string {
 }
 
 /**
- * Returns `, did you mean 'x'?` for a name that a client wrote, where x is a visible name that begins with it, or
- * differs from it in at most two characters. Returns an empty text if there is no such name. A hidden field is treated
- * like a name that does not exist, so the answer does not reveal it.
+ * Returns `, did you mean 'x'?` for a name that a client wrote. x is the most similar visible name, if {@link maxEdits}
+ * permits it; otherwise a visible name that begins with what was written, if that has at least 3 characters. Returns an
+ * empty text if there is no such name. The caller leaves out hidden fields, so that the answer does not reveal them.
  */
 export function typoSuggestion (written: string, visible: Iterable<string>): string {
   return suggested(written, visible, (edits, length) => edits <= maxEdits && edits < length / 2)

@@ -9,7 +9,7 @@ import { messageOf } from './messages.js'
  * when the check is first used.
  */
 export interface CheckCompiler {
-  /** Returns a check that does not coerce, remove or fill in anything. */
+  /** Returns a {@link Check} that finds all faults of an object, and does not coerce, remove or fill in anything. */
   ofObject (schema: TSchema): Check
   /**
    * Returns a check that gives the first fault of a value, or undefined if the value has none. Equal schemas share one

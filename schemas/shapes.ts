@@ -41,7 +41,7 @@ export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
 
 /**
  * Kinds whose columns may hold values that no record can show: infinity, a value that is not a number, a boolean other
- * than 0 and 1, a date before our era. Records show null for them, even if the field is not nullable.
+ * than 0 and 1, a date before our era. Records show null for such a value, even if the field is not nullable.
  */
 const unshowableKinds: ReadonlySet<StorageName> =
   new Set(['number', 'integer', 'decimal', 'boolean', 'datetime', 'date'])
@@ -57,8 +57,8 @@ export function valueSchema (column: Column): TSchema {
 }
 
 /**
- * Returns the schema of a column in bodies. A `key()` must be at least 0 in bodies, because paths cannot hold a
- * negative one.
+ * Returns the schema of a column in bodies. A `key()` must be at least 0 in bodies, because no path leads to a record
+ * with a negative one.
  */
 function bodySchema (column: Column): TSchema {
   return column.kind === 'key' ? { ...valueSchema(column), minimum: 0 } : valueSchema(column)

@@ -1,4 +1,4 @@
-import type { Field, KeyFieldKind, KeyOf } from '../model/field.js'
+import type { Field, KeyField, KeyOf } from '../model/field.js'
 import type { Model } from '../model/model.js'
 import type { CreateOf, FieldNameOf, Flat, Key, RecordOf, UpdateOf } from '../model/types.js'
 
@@ -37,14 +37,17 @@ export type Listed<D extends Described, Option extends ListOption> = Option exte
   : never
 /**
  * Names of the fields that the scope names. A create may leave them out, because the server sets a field of which the
- * scope permits one value.
+ * scope permits one value. The types do not check how many values it permits.
  */
 type Fixed<D extends Described> =
   D extends { readonly scope: (user: never) => infer Given }
     ? FieldsNamed<ModelOf<D>, NamesIn<NonNullable<Given>>>
     : never
 type NamesIn<Given> = Given extends unknown ? keyof Given : never
-/** The fields that have one of some names, either the declared name or that in records: `user` or `user_id`. */
+/**
+ * The declared names of the fields that the names `Given` stand for. A field is named as it is declared or by its key
+ * in records: both `user` and `user_id` stand for `user`.
+ */
 type FieldsNamed<M extends Model, Given> = {
   [N in FieldNameOf<M>]: N extends Given ? N : Key<N, FieldAt<M, N>> extends Given ? N : never
 }[FieldNameOf<M>]
@@ -52,7 +55,8 @@ type Owner<D extends Described> = D extends { readonly ownerField: infer Name ex
 
 /**
  * The names in `exclude`, `readOnly`, `search` and `ownerField` that are no fields of the model: code that uses such a
- * resource does not compile. `string` if TypeScript knows the names only as `string`, because it cannot check them.
+ * resource does not compile. The same holds if TypeScript knows the names only as `string`, because it cannot check
+ * them: the type is then `string`.
  */
 export type UnknownNames<D extends Described> =
   Exclude<Listed<D, 'exclude' | 'readOnly' | 'search'> | Owner<D>, FieldNameOf<ModelOf<D>>>
@@ -62,7 +66,7 @@ export type UnknownNames<D extends Described> =
  * `id` need not be declared.
  */
 export type FieldAt<M extends Model, Name extends string> =
-  M['fields'] extends { readonly [N in Name]: infer F extends Field } ? F : KeyFieldKind<M>
+  M['fields'] extends { readonly [N in Name]: infer F extends Field } ? F : KeyField<M>
 type KeysOf<M extends Model, Names extends string> = { [Name in Names]: Key<Name, FieldAt<M, Name>> }[Names]
 
 export type RecordKeyOf<D extends Described> = KeyOf<ModelOf<D>>
@@ -71,7 +75,7 @@ export type ResourceRecord<D extends Described> =
   Flat<Omit<RecordOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'exclude'>>>>
 /**
  * The body of a create: the fields that clients may write. The owner field is optional, because the server sets it, and
- * so are the fields that the scope may fix.
+ * so are the fields that the scope names, because the server may set them.
  */
 export type ResourceCreate<D extends Described> =
   WithOptionalKeys<
@@ -89,5 +93,8 @@ export interface UnknownParameter<Name> {
   readonly [unknown]: Name
 }
 
-/** A tuple whose length is the number of foreign keys that a path may follow by default: three. */
+/**
+ * A tuple whose length is the number of foreign keys that a path may follow: three, the default of the plugin's
+ * `limits.joins`. The types do not know another limit of a server.
+ */
 export type MaxJoins = [1, 2, 3]

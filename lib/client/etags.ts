@@ -27,7 +27,8 @@ export function etagOf (record: object): string | undefined {
 }
 
 /**
- * Returns the header for the option `ifMatch` of a call; no header if the option is undefined.
+ * Returns the header for the option `ifMatch` of a call; no header if the option is undefined. A weak ETag loses its
+ * prefix `W/`, as in {@link keepEtag}.
  *
  * @throws TypeError if the option is a record without an ETag, or a text that is neither an ETag nor `*`
  */

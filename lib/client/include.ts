@@ -23,7 +23,10 @@ type Reached<All, D extends Described, Name extends string> =
 type DescribedOf<T> = T extends Unlisted<infer M> ? M : Extract<T, Described>
 type RecordOfReached<T> = T extends Unlisted<infer M> ? { id: KeyOf<M> } : ResourceRecord<Extract<T, Described>>
 
-/** `Whole` if `Path` leads through foreign keys alone, three at most by default; otherwise a type that no text fits. */
+/**
+ * `Whole`, the path as written, if its part `Path` names foreign keys alone, and no more than `Joins` has elements
+ * (three at first). Otherwise {@link UnknownParameter}, which no text fits.
+ */
 type CheckedPath<All, D extends Described, Path, Whole, Joins extends readonly unknown[] = MaxJoins> =
   Joins extends readonly [unknown, ...infer Left]
     ? Path extends References<D> ? Whole
@@ -40,7 +43,10 @@ export interface Including<Include extends readonly string[], D extends Describe
   (Include & { readonly [I in keyof Include]: CheckedPath<All, D, Include[I], Include[I]> }) | undefined
 }
 
-/** The tuple `Include`, or an array of its names if the type of the query permits that `include` is absent. */
+/**
+ * The names of `include` in a query of the type `Given`: the tuple `Include`, or an array of its names if `include` may
+ * be absent. With an array, the related records are optional.
+ */
 export type IncludeOf<Given, Include extends readonly string[]> =
   'include' extends keyof Given
     ? Given extends { readonly include: readonly unknown[] } ? Include : ReadonlyArray<Include[number]>
@@ -49,7 +55,10 @@ export type IncludeOf<Given, Include extends readonly string[]> =
 type First<Path> = Path extends `${infer Name}__${string}` ? Name : Path
 type RestAfter<Path, Name extends string> = Path extends `${Name}__${infer Rest}` ? Rest : never
 
-/** A record with its related records, each of which may be null: the reference is null, or the user may not see it. */
+/**
+ * A record with the related records of the paths `Path`. A related record is null if the reference is null, or if the
+ * user may not see the related record.
+ */
 type WithPaths<Record, D extends Described, All, Path extends string> = [Path] extends [never]
   ? Record
   : Flat<Record & {

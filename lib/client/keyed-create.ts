@@ -1,7 +1,7 @@
 import { RestModelsError } from './failure.js'
 import type { Signal } from './fetch.js'
 import type { Endpoint } from './options.js'
-import { isUndone, maxRepeats, pauseAfter, wait } from './repeat.js'
+import { isNotExecuted, maxRepeats, pauseAfter, wait } from './repeat.js'
 import { prepare, type CallOptions } from './send.js'
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -18,18 +18,17 @@ interface KeyedCreate extends CallOptions {
 }
 
 /** True if the body of a create has a UUID as its `id`, so that the create may be repeated. */
-export function hasOwnKey (body: unknown): body is KeyedBody {
+export function bringsKey (body: unknown): body is KeyedBody {
   const { id } = Object(body)
   return typeof id === 'string' && uuidPattern.test(id)
 }
 
 /**
- * Creates a record whose key the client has made, and returns the record. Repeats the request if the server asks for
- * that (503), or if the answer was lost. If a repetition is refused, and an earlier request may have stored the record,
- * the record is read and returned: the refusal may come from a rule that the record itself breaks, or before the server
- * looks for the key. A record with this key is this one, because random UUIDs are never equal by chance. Its values are
- * not compared with the body, because the server sets and converts some of them, and somebody else may have changed the
- * record since.
+ * Creates a record whose key the client has made, and returns the record. Repeats the request up to three times if the
+ * server asks for that (503), or if the answer was lost. If a repetition is refused (4xx), and an earlier request may
+ * have stored the record, the record is read and returned: the refusal may be due to the stored record, for example to
+ * its unique email address. A record with this key is this one, because random UUIDs are never equal by chance. Its
+ * values are not compared with the body: the server sets and converts some, and somebody may have changed others.
  *
  * @throws as `send`; the refusal if the record is not there or the user may not read it; if its read fails
  *   otherwise, the failure of the read
@@ -46,21 +45,21 @@ export async function createOnce (endpoint: Endpoint, { path, body, signal }: Ke
     } catch (failure) {
       const isStored = mayBeStored && isTaken(failure)
       if (mayBeStored && !isStored && isRefusal(failure)) return await readTwice(read, failure, signal)
-      mayBeStored ||= !isUndone(failure)
+      mayBeStored ||= !isNotExecuted(failure)
       const outcome = isStored ? await attempt(read) : { failure }
       if ('record' in outcome) return outcome.record
       const pause = pauseAfter(outcome.failure, { repeats, isStored })
       if (signal?.aborted === true) throw outcome.failure
-      if (pause === undefined || repeats === maxRepeats) throw isUnread(outcome.failure) ? failure : outcome.failure
+      if (pause === undefined || repeats === maxRepeats) throw isUnreadable(outcome.failure) ? failure : outcome.failure
       await wait(pause, signal)
     }
   }
 }
 
 /**
- * Reads a record that an earlier request may have stored, although the last one was refused. If the answer is lost, or
- * the record is not found, reads it once more after a pause: a replica may lag. Further reads would delay the refusal
- * of a record that was never stored. The create is not repeated, because the server would refuse it again.
+ * Reads a record that an earlier request may have stored, although the last one was refused. If the answer is lost or a
+ * 503, or if the record is not found, reads it once more after a pause: a replica may lag. Further reads would delay
+ * the refusal of a record that was never stored. The create is not repeated, because it would be refused again.
  *
  * @throws the refusal if the record is not there or the user may not read it; otherwise the failure of the last read
  */
@@ -74,7 +73,7 @@ async function readTwice (
     outcome = await attempt(read)
   }
   if ('record' in outcome) return outcome.record
-  throw isUnread(outcome.failure) ? refusal : outcome.failure
+  throw isUnreadable(outcome.failure) ? refusal : outcome.failure
 }
 
 /** True if the server refused a request, so that this request has changed nothing. */
@@ -83,7 +82,7 @@ function isRefusal (failure: unknown): boolean {
 }
 
 /** True if the user may not read the record, or it is not there. */
-function isUnread (failure: unknown): boolean {
+function isUnreadable (failure: unknown): boolean {
   return failure instanceof RestModelsError && [401, 403, 404].includes(failure.status)
 }
 

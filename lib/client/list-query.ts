@@ -1,6 +1,6 @@
 import type { KindOperators } from '../fields/field-kinds.js'
 import type { Operator, OperatorSyntax } from '../fields/operators.js'
-import type { Field, ForeignKeyField, ValueKindOf, ValueOf } from '../model/field.js'
+import type { Field, ForeignKeyField, OperatorKindOf, ValueOf } from '../model/field.js'
 import type { Model } from '../model/model.js'
 import type { FieldNameOf, Key } from '../model/types.js'
 import type { Described, FieldAt, Listed, MaxJoins, ModelOf, UnknownParameter } from './definition.js'
@@ -53,7 +53,7 @@ interface Operands<F extends Field> {
   pattern: OneOrMore<string>
   constant: OneOrMore<null | 'notnull' | (F['kind'] extends 'boolean' ? boolean : never)>
 }
-type OperatorOf<F extends Field> = KindOperators[ValueKindOf<F>]
+type OperatorOf<F extends Field> = KindOperators[OperatorKindOf<F>]
 type Operand<F, O> = F extends Field ? O extends OperatorOf<F> ? Operands<F>[OperatorSyntax[O]] : never : never
 
 /** The type of a filter's value, by the name of the filter: `user__age__gte`. `never` if there is no such filter. */
@@ -95,8 +95,9 @@ export type Paging<D extends Described> = {
   /** Number of the page, counted from 1. */
   readonly page?: number | undefined
   /**
-   * A cursor. An empty text asks for the first page. The links to the following pages then have cursors, if the server
-   * can give some. It cannot, for example, if the list is ordered by a field that records do not show.
+   * The cursor in a link `next`, in place of `page`. An empty text asks for the first page. The links to the following
+   * pages then have cursors, if the server can give some. It cannot, for example, if the list is ordered by a field
+   * that records do not show.
    */
   readonly after?: string | undefined
 } & Counting & Searching<D>
@@ -139,8 +140,8 @@ export type ListQuery<D extends Described, All = {}> = Paging<D> & {
 }
 
 /**
- * A query with any parameters, also of an interface. It lists the names of parameters that the types can list, so that
- * editors suggest them. {@link Checked} checks all names and values.
+ * A query with any parameters; its type may be an interface. `AnyQuery` lists the names of parameters that the types
+ * can list, so that editors suggest them. {@link Checked} checks all names and values.
  */
 export type AnyQuery<D extends Described, All> =
   { readonly [Name in Names<D, All> | keyof Paging<D>]?: unknown } | object

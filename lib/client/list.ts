@@ -16,8 +16,8 @@ export interface Total {
 }
 
 /**
- * What `meta` has beside {@link PageMeta}, by the type of the whole query: a {@link Total} if the query asks for
- * `count`, parts of one if it may ask.
+ * Properties of `meta` in addition to {@link PageMeta}, by the type of the whole query: those of {@link Total} if the
+ * query asks for `count`, optional ones if it may ask, otherwise none.
  */
 export type TotalOf<Given> =
   'count' extends keyof Given ? Given extends { readonly count: true } ? Total : Partial<Total> : {}
@@ -36,7 +36,7 @@ type Fetch<Item, Counted> = (query: string) => Promise<Page<Item, Counted>>
 /**
  * A list of records. `await` gives the page that the query selects. `for await` gives all records of that page and of
  * the pages that follow. Nothing is sent before one of the two, and each further page is requested only when its
- * records are needed.
+ * records are needed. A second `await` gives the same page again; each `for await` requests its pages anew.
  */
 export class List<Item, Counted = {}> implements PromiseLike<Page<Item, Counted>>, AsyncIterable<Item> {
   readonly #fetch: Fetch<Item, Counted>

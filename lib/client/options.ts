@@ -33,7 +33,7 @@ export interface Endpoint {
 }
 
 /**
- * Checks the options of a client.
+ * Checks the options of a client. The option `headers` is checked with each call, because it may be a function.
  *
  * @throws TypeError naming the option, never its value
  */
@@ -50,7 +50,7 @@ export function checkOptions (options: ClientOptions): Endpoint {
   }
 }
 
-/** Refuses `Headers` and lists of pairs, which have no properties of these names, so that nothing would be sent. */
+/** Refuses `Headers` objects and lists of pairs: the headers are no properties of these, so they would not be sent. */
 function requirePlain (headers: Headers): Headers {
   if (Symbol.iterator in Object(headers)) throw new TypeError("'headers' must be a plain object of texts")
   return headers

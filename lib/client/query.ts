@@ -8,7 +8,7 @@ const listOperators: Readonly<Record<ListOperator, true>> = { in: true }
 /**
  * Returns the query string of a list, in the order of the query's names. It leaves out names whose value is undefined.
  *
- * @throws TypeError naming the parameter, if its value cannot be written
+ * @throws TypeError naming the parameter, if its value cannot be written, such as an empty list for `eq`
  */
 export function toQuery (query: Readonly<Record<string, unknown>>): string {
   return Object.entries(query).flatMap(([name, value]) =>

@@ -26,7 +26,7 @@ export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
     try {
       return await request()
     } catch (failure) {
-      const pause = isUndone(failure) ? pauseAfter(failure, { repeats }) : undefined
+      const pause = isNotExecuted(failure) ? pauseAfter(failure, { repeats }) : undefined
       if (pause === undefined || repeats === maxRepeats) throw failure
       await wait(pause, call.signal)
     }
@@ -34,11 +34,15 @@ export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
 }
 
 /** True if the server says that the request certainly was not executed. */
-export function isUndone (failure: unknown): boolean {
+export function isNotExecuted (failure: unknown): boolean {
   return failure instanceof RestModelsError && failure.code === 'REST_MODELS_UNAVAILABLE'
 }
 
-/** Returns the milliseconds to wait before a repetition; undefined if the request must not be repeated. */
+/**
+ * Returns the milliseconds to wait before a repetition; undefined if a repetition cannot help. It can help if there was
+ * no answer, after 502 and 504, and after a 503 that asks to wait for at most ten seconds; also after 404 if `isStored`
+ * says that the record exists. The caller decides whether a repetition is safe. `repeats` counts the earlier ones.
+ */
 export function pauseAfter (
   failure: unknown, { repeats, isStored = false }: { readonly repeats: number, readonly isStored?: boolean }
 ): number | undefined {

@@ -1,7 +1,7 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
 import type { IncludeOf, Including, IncludingRecord } from './include.js'
 import type { AnyQuery, Checked } from './list-query.js'
-import { createOnce, hasOwnKey } from './keyed-create.js'
+import { createOnce, bringsKey } from './keyed-create.js'
 import { List, type Page, type TotalOf } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
@@ -61,7 +61,7 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
   return Object.freeze({
     list: (query = {}, { signal } = {}) => toList(query, async (text) =>
       await call({ method: 'GET', signal, isComposed: true }, text === '' ? '' : `?${text}`) as Page<unknown>),
-    create: async (body, { signal } = {}) => hasOwnKey(body)
+    create: async (body, { signal } = {}) => bringsKey(body)
       ? await createOnce(endpoint, { path: `/${name}/`, body, signal })
       : await call({ method: 'POST', body, signal }),
     read: async (key, { include = [], signal } = {}) => {
@@ -74,7 +74,10 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
   } satisfies Operations)
 }
 
-/** Returns the list of a query. If the query cannot be written, each use of the list fails, as other operations do. */
+/**
+ * Returns the list of a query. If the query cannot be written, the function does not throw, but each use of the list
+ * rejects, as the other operations do.
+ */
 function toList (
   query: Readonly<Record<string, unknown>>, fetch: (text: string) => Promise<Page<unknown>>
 ): List<unknown> {

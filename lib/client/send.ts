@@ -24,18 +24,19 @@ export interface Call extends ConditionalOptions {
   readonly path: string
   readonly body?: unknown
   /**
-   * True if the answer is no record as it is stored, but a page, or a record with related ones. An ETag of such an
-   * answer is not the record's: a plugin of the server may have added it.
+   * True if the answer is no record as it is stored, but a page, or a record with related ones. The client keeps no
+   * ETag of such an answer: a plugin of the server may have added it, and it is not the record's.
    */
   readonly isComposed?: boolean
 }
 
 /**
- * Prepares a request.
+ * Prepares a request. The option `headers` is read once, so that every repetition sends the same headers.
  *
  * @returns a function that sends the request each time that it is called. It returns the parsed JSON of the answer, or
  *   undefined if the answer has no body. It throws RestModelsError if the answer is an error or not JSON, and what
  *   `fetch` throws.
+ * @throws TypeError if `ifMatch`, a header or a number in the body cannot be sent
  */
 export async function prepare (
   endpoint: Endpoint, { method, path, body, signal, ifMatch, isComposed = false }: Call

@@ -15,8 +15,8 @@ export interface Count {
 
 /**
  * Counts the records of a list on all its pages, up to `limits.count`. No statement is run if `page` already shows the
- * number. Otherwise the count comes after the page and, on SQLite, within the same deadline. Page and count share no
- * snapshot, so only one of them sees a record that is created or deleted in between.
+ * number, or that it is above `limits.count`. Otherwise the count runs after the page and, on SQLite, within the same
+ * deadline. Page and count share no snapshot, so a record that is created or deleted in between is in only one of them.
  */
 export async function runCount (engine: Engine, base: ListBase, plan: ListPlan, page: Page): Promise<Count> {
   const { limits: { count: most } } = base

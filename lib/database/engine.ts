@@ -28,13 +28,15 @@ export interface Handle {
 
 /** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
 export interface Engine extends Handle, SqlContext {
-  /** Runs the writes of one record that the hook `beforeWrite` prepares one after another. */
+  /** Runs writes that have a hook `beforeWrite`: those of one record one after another. */
   readonly turns: RecordTurns
 }
 
 /**
- * Opens the engine of a database handle. Runs queries to check that the database does what the plugin relies on.
+ * Opens the engine of a Kysely instance. Runs queries to check that the database does what the plugin relies on. Each
+ * call returns another engine, with a cache of its own.
  *
+ * @param role  as for {@link readHandle}
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Promise<Engine> {
@@ -42,7 +44,7 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
   const { db } = given
   const isOwn = executorsOf(handle) !== undefined
   const dialect = isOwn ? { ...general, storage: general.ownStorage ?? general.storage } : general
-  for (const requirement of dialect.requirements) await requireOf(db, requirement)
+  for (const requirement of dialect.requirements) await requireMet(db, requirement)
   const { listDeadline } = dialect
   const hasDeadline = listDeadline !== undefined && Number(await ask(db, listDeadline.isAvailable)) > 0
   const fitted = { ...dialect, listDeadline: hasDeadline ? listDeadline : undefined }
@@ -52,9 +54,9 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
 /**
  * Runs the query of a requirement, which the database must answer with 1.
  *
- * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy if it does not hold
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy after any other answer, even the BigInt `1n`
  */
-export async function requireOf (db: Kysely<Tables>, { query, remedy }: Requirement): Promise<void> {
+export async function requireMet (db: Kysely<Tables>, { query, remedy }: Requirement): Promise<void> {
   const answer = await ask(db, query)
   if (typeof answer === 'bigint') {
     throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
@@ -63,9 +65,9 @@ export async function requireOf (db: Kysely<Tables>, { query, remedy }: Requirem
 }
 
 /**
- * Returns a handle without the application's Kysely plugins, which may rename columns. The handle has the dialect and
- * an executor. The role matters only for a database that the plugin opened; any other has one executor for both roles.
- * Unlike {@link openEngine}, this runs no query.
+ * Returns the {@link Handle} of a Kysely instance. The handle's `db` lacks the application's Kysely plugins, which may
+ * rename columns. The role matters only for a database that the plugin opened; for any other, both roles use Kysely's
+ * driver. Unlike {@link openEngine}, this runs no query.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE if no dialect fits, or if the handle has a schema by withSchema()
  */

@@ -2,16 +2,17 @@ import { StatementFailure } from '../engines/statement-failure.js'
 import { errors, fieldError, withDetails } from '../errors.js'
 import type { Column } from '../model/column.js'
 import type { Engine } from './engine.js'
-import { findDangling, findOversized, findTaken, refersInto, type FailedWrite } from './find-fault.js'
+import { findDangling, findOversized, findTaken, refersInto, type SuspectWrite } from './find-fault.js'
 
 /**
- * Error of a create or update that wrote nothing, although no rule of the database refused it. For example, a foreign
- * key refers to a record outside the scope, or a trigger of the database discarded the write.
+ * Thrown for a write that wrote nothing, or would write nothing, although no rule of the database refused it. For
+ * example, a foreign key refers to a record that the client may not see, or a trigger discarded the write. Callers
+ * replace it, so it never reaches a client.
  */
 export class Unwritten extends Error {}
 
 /** A write that a rule of the database refused. */
-interface RefusedWrite extends FailedWrite {
+interface RefusedWrite extends SuspectWrite {
   readonly failure: StatementFailure
 }
 
@@ -21,17 +22,20 @@ interface RefusedWrite extends FailedWrite {
  * decides which field it is. Any other failure is returned as it is.
  *
  * @returns REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a
- *   text is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses the write, or if the record
- *   would lie outside its scope, REST_MODELS_CONSTRAINT (409)
+ *   text is too long for an index, REST_MODELS_FORBIDDEN (403) if a row-level security policy refuses the write, or if
+ *   the record would lie outside its scope, otherwise REST_MODELS_CONSTRAINT (409)
  */
-export async function explainFailure (engine: Engine, failed: FailedWrite, failure: unknown): Promise<unknown> {
+export async function explainFailure (engine: Engine, failed: SuspectWrite, failure: unknown): Promise<unknown> {
   if (failure instanceof Unwritten) return await explainUnwritten(engine, failed)
   return failure instanceof StatementFailure ? await explainRefusal(engine, { ...failed, failure }) : failure
 }
 
 /**
- * Returns the error that a client gets for a delete that failed: 409 or 403 if a rule of the database refused it,
- * otherwise the failure itself.
+ * Returns the error that a client gets for a delete that failed. Any failure that is no refusal by a rule of the
+ * database is returned as it is.
+ *
+ * @returns REST_MODELS_STILL_REFERENCED (409) if other records refer to the record, REST_MODELS_FORBIDDEN (403) if a
+ *   row-level security policy refuses the delete, REST_MODELS_CONSTRAINT (409) if another rule does
  */
 export function explainDelete (failure: unknown): unknown {
   if (!(failure instanceof StatementFailure)) return failure
@@ -46,7 +50,8 @@ async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Err
   const { kind } = write.failure
   if (kind === 'forbidden') return new errors.Forbidden({ cause: write.failure })
   if (kind === 'oversized') return await explainSize(engine, write)
-  // Asked for broken references too: if there are two faults, each engine reports the one that it meets first.
+  // Also after a broken reference: of two faults, each engine reports the one that it meets first, but clients get the
+  // same error from all engines.
   const taken = kind === 'constraint' ? undefined : await findTaken(engine, write)
   if (taken !== undefined) return notUnique(taken)
   // If the other table cannot be read, for example because of a missing privilege, no field is named.
@@ -68,7 +73,7 @@ async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Err
  *   because a trigger of the database discarded the write. If the write sets no foreign key that must refer into a
  *   scope, the result is always REST_MODELS_CONSTRAINT.
  */
-async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Error> {
+async function explainUnwritten (engine: Engine, write: SuspectWrite): Promise<Error> {
   if (write.references.length === 0) return new errors.Constraint()
   const known = await withoutRefused(engine, write)
   const taken = await findTaken(engine, { ...write, known })
@@ -81,7 +86,7 @@ async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Er
  * require. Without this, an error about values that are unique only together with such a foreign key would reveal
  * records that the client may not see.
  */
-async function withoutRefused (engine: Engine, { known, references }: FailedWrite): Promise<ReadonlySet<Column>> {
+async function withoutRefused (engine: Engine, { known, references }: SuspectWrite): Promise<ReadonlySet<Column>> {
   const named = new Set(known)
   for (const reference of references) {
     const scope = [...reference.visible, ...reference.required]
@@ -95,7 +100,7 @@ async function withoutRefused (engine: Engine, { known, references }: FailedWrit
  * the client may see; otherwise REST_MODELS_FORBIDDEN (403) if one would put the written record outside its scope.
  * Returns undefined if all lead where they may.
  */
-export async function explainReferences (engine: Engine, write: FailedWrite): Promise<Error | undefined> {
+export async function explainReferences (engine: Engine, write: SuspectWrite): Promise<Error | undefined> {
   const dangling = await findDangling(engine, write)
   if (dangling !== undefined) return unknownReference(dangling)
   for (const reference of write.references) {

@@ -35,9 +35,10 @@ export async function explainWrite (
 }
 
 /**
- * Checks that the references of a planned write lead where they may, before it is executed.
+ * Checks the foreign keys of a planned write before it is executed.
  *
- * @throws REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_FORBIDDEN (403) if the record would lie outside its scope
+ * @throws REST_MODELS_UNKNOWN_REFERENCE (400) if one leads to no record that the client may see, REST_MODELS_FORBIDDEN
+ *   (403) if the record would lie outside its scope, REST_MODELS_CONSTRAINT (409) if a column cannot keep a value
  */
 export async function requireReferences (
   engine: Engine, { model, known }: Named, { plan, guard: { references } }: Pick<Change, 'plan' | 'guard'>

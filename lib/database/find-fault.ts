@@ -14,7 +14,7 @@ import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 
 /** A create or update that wrote nothing, or whose references are checked before it is executed. */
-export interface FailedWrite {
+export interface SuspectWrite {
   readonly model: Model
   /** Columns that an error may name. */
   readonly known: ReadonlySet<Column>
@@ -27,10 +27,10 @@ export interface FailedWrite {
 
 /**
  * Finds the first columns that must be unique, alone or together, and whose values another record has; undefined if
- * there are none. It skips columns that an error may not name, columns that the database fills in a create, because
- * their values are not known, and columns that are set to null, because nulls are never equal.
+ * there are none. Columns are skipped together if an error may not name one of them, if one is set to null, because
+ * nulls are never equal, or if the database fills one in a create, because its value is not known.
  */
-export async function findTaken (engine: Engine, write: FailedWrite): Promise<readonly Column[] | undefined> {
+export async function findTaken (engine: Engine, write: SuspectWrite): Promise<readonly Column[] | undefined> {
   const { model, known, values, id } = write
   const alone = [...values.keys()]
     .filter((column) => column.options.unique === true || isClientGenerated(column)).map((column) => [column])
@@ -48,7 +48,7 @@ export async function findTaken (engine: Engine, write: FailedWrite): Promise<re
  * Returns a query for another record with the same values in all of the columns. If an update does not write one of the
  * columns, the value that its record has stored there is compared.
  */
-function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns: readonly Column[]) {
+function othersWith (engine: Engine, { model, values, id }: SuspectWrite, columns: readonly Column[]) {
   const { dialect } = engine
   const { table, primaryKey } = model
   const key = id === undefined ? [] : keyConditions(model, keyValues(primaryKey, id, dialect), dialect)
@@ -67,7 +67,7 @@ function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns
  * Foreign keys that an error may not name are skipped.
  */
 export async function findDangling (
-  engine: Engine, { known, values, references }: FailedWrite
+  engine: Engine, { known, values, references }: SuspectWrite
 ): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || !isForeignKey(column) || !known.has(column)) continue
@@ -93,18 +93,18 @@ function rowsOf ({ db }: Engine, { table }: Model) {
 }
 
 async function finds (engine: Engine, query: Compilable): Promise<boolean> {
-  // No row has a text that the engine cannot compare with its column.
+  // If the engine cannot compare a text with its column, no row has that text.
   const { row } = await engine.executor.execute({ ...query.compile(), withoutIndex: () => selectNoRow })
   return row !== undefined
 }
 
 /**
  * Finds the column that made an entry of an index too long. Of the columns of the index that the failure names, it is
- * the one with the longest written text. Returns undefined if the failure names no index, if no column of that index
- * gets a text, or if an error may not name the column.
+ * the one with the longest written text. Returns undefined if the failure names no index, as on SQLite and MariaDB, if
+ * no column of that index gets a text, or if an error may not name the column.
  */
 export async function findOversized (
-  engine: Engine, { known, values, failure }: FailedWrite & { readonly failure: StatementFailure }
+  engine: Engine, { known, values, failure }: SuspectWrite & { readonly failure: StatementFailure }
 ): Promise<Column | undefined> {
   const index = propertyOf(failure.cause, 'constraint')
   const rows = index === '' ? undefined : engine.dialect.indexColumns?.(index)

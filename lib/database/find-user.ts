@@ -32,8 +32,9 @@ export interface FoundUser {
 }
 
 /**
- * Returns a function that finds a user by exact name. Of several users with that name, it finds the one with the lowest
- * id. The function reads the database at each call, so that a change of the user counts at once.
+ * Returns a function that finds a user by exact name, even an inactive one; it returns undefined if there is none. Of
+ * several users with that name, it finds the one with the lowest id. The function reads the database at each call, so
+ * that a change of the user counts at once.
  */
 export function compileFindUser (
   given: AnyKysely, users: Model, columns: UserColumns

@@ -21,14 +21,20 @@ export interface Health {
    * and for SQLite; null if it gives no answer, or if the lag is not known.
    */
   readonly replicaLagSeconds: number | null
-  /** Connections of this process to the server in use; null for SQLite and for a Kysely instance of your own. */
+  /**
+   * Connections of this process to the server in use; null for SQLite, for a Kysely instance of your own, and after the
+   * database was closed.
+   */
   readonly pool: PoolState | null
 }
 
 /** Milliseconds for which an answer is given again, so that nobody makes the databases work by asking often. */
 const validMs = 250
 
-/** Reports the state of the databases of an app. Callers that ask at the same time get the same answer. */
+/**
+ * Reports the state of the databases of an app. Callers that ask at the same time, or within 250 ms after an answer,
+ * get the same answer.
+ */
 export class HealthCheck {
   readonly #ask: () => Promise<Health>
   #answer: Promise<Health> | undefined
@@ -41,7 +47,7 @@ export class HealthCheck {
   /** Returns the state of the databases. It never rejects, and takes about a second at most. */
   async read (): Promise<Health> {
     if (this.#answer === undefined || performance.now() - this.#asked > validMs) {
-      // The time counts from the answer: one question at a time.
+      // The 250 ms count from the answer. Until it comes, no second question is asked.
       this.#asked = Infinity
       this.#answer = this.#ask().finally(() => { this.#asked = performance.now() })
     }
@@ -69,8 +75,8 @@ const question = CompiledQuery.raw('select 1')
 
 /**
  * Returns the function that asks a database that the plugin did not open. The question takes a connection of its pool.
- * As long as one question has no answer, no other one is asked. A database that gives no answer within a second counts
- * as down.
+ * As long as one question has no answer, no other one is asked. A database that answers within a second is `up`, and
+ * nothing more is known of it; any other is `down`.
  */
 function foreignReporter ({ provideConnection }: Pick<Handle, 'provideConnection'>): () => Promise<HealthReport> {
   let open: Promise<HealthReport> | undefined

@@ -6,7 +6,7 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
 import { StatementFailure } from '../engines/statement-failure.js'
 import type { StatementLabel } from '../events/messages.js'
-import { endsTransaction } from './ends-transaction.js'
+import { controlsTransaction } from './controls-transaction.js'
 import type { Handle } from './engine.js'
 import type { OpenTransaction } from './transaction.js'
 
@@ -55,7 +55,7 @@ class HookConnection implements DatabaseConnection {
   }
 
   async #ask<R> (query: CompiledQuery): Promise<QueryResult<R>> {
-    if (endsTransaction(query.sql, this.#dialect)) throw this.#fail(new Error(mustNotEnd))
+    if (controlsTransaction(query.sql, this.#dialect)) throw this.#fail(new Error(mustNotEnd))
     try {
       return await this.#transaction.ask<R>({ ...query, label: this.#label })
     } catch (error) {
@@ -72,7 +72,7 @@ class HookConnection implements DatabaseConnection {
 
 const overMessage = 'The transaction is over: a hook must await what it does, and end in time'
 
-/** Gives the statements of a hook its connection, one after another. */
+/** Gives the connection of a hook to the hook's statements, one after another. */
 class HookConnectionProvider extends SingleConnectionProvider {
   readonly #pending = new Set<Promise<unknown>>()
   #isOver = false
@@ -88,7 +88,7 @@ class HookConnectionProvider extends SingleConnectionProvider {
     }
   }
 
-  /** Waits for statements that the hook did not wait for, also those that are not sent yet. Refuses any others. */
+  /** Waits for statements that the hook did not wait for, also those that are not sent yet. Refuses later ones. */
   async end (): Promise<void> {
     this.#isOver = true
     await Promise.allSettled(this.#pending)
@@ -97,7 +97,7 @@ class HookConnectionProvider extends SingleConnectionProvider {
 
 const mustNotEnd = 'A hook must not begin or end a transaction: it runs in that of the write'
 
-/** Driver that refuses the transactions that a hook may begin with `startTransaction()`. */
+/** Driver that makes `startTransaction()` fail, because a hook must not begin a transaction of its own. */
 class HookDriver extends DummyDriver {
   override async beginTransaction (): Promise<void> {
     throw new Error(mustNotEnd)

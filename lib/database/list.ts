@@ -12,7 +12,10 @@ import type { Engine } from './engine.js'
 export interface Page {
   /** Values of each row, in the order of {@link ListBase.keys}; {@link wholeKey} may follow as one more value. */
   readonly rows: ArrayRows
-  /** Number of rows that the page has room for: as many as requested, or fewer if they are too large. */
+  /**
+   * Number of rows that the page has room for: the requested limit, even if fewer rows are left. It is lower only if
+   * the rows would exceed `limits.pageBytes`.
+   */
   readonly limit: number
   /** True if another page follows. */
   readonly hasNext: boolean
@@ -29,8 +32,9 @@ export interface Page {
 }
 
 /**
- * Runs a list in one statement, which reads one row more than the page holds instead of counting. If values are long,
- * the statement reads their lengths instead, and a second one reads the rows that the page has room for.
+ * Runs a list in one statement. It reads one row more than the page holds, to know whether another page follows. Of
+ * values that may be too long for a full page, it reads only the lengths. If there are such values, a second statement
+ * reads the rows that the page has room for.
  *
  * @param base  has the columns of related records, too, if the plan includes some
  */

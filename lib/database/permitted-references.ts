@@ -6,11 +6,12 @@ import { Unwritten } from './explain-failure.js'
 import { OpenTransaction } from './transaction.js'
 
 /**
- * Checks by a read that all references of a write lead to permitted records, on an engine whose write would wait for
- * the locks of hidden ones. The write checks them again, because the records may change meanwhile. Does nothing in a
- * transaction, whose reads would from then on see the state of this moment: to be called before it begins.
+ * Checks by a read that all references of a write lead to permitted records. Does so only on MariaDB, where the write
+ * itself would wait for the lock of a record that the user may not see. The write checks them again, because the
+ * records may change meanwhile. To be called before a transaction begins: in one it does nothing, because all later
+ * reads of the transaction would see the state of this moment.
  *
- * @throws Unwritten
+ * @throws {@link Unwritten} if a reference leads elsewhere
  */
 export async function requirePermittedReferences (
   engine: Engine, shape: StatementShape, references: RecordGuard['references']

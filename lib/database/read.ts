@@ -58,7 +58,10 @@ function keyOf ({ dialect }: Engine, { model }: ReadTarget, id: RecordKey): read
   return keyValues(model.primaryKey, id, dialect)
 }
 
-/** Returns a read that finds nothing if a text cannot be compared with its column: no row there has such a text. */
+/**
+ * Returns the read, which then finds nothing instead of failing if the engine cannot compare a text with its column: no
+ * row there has such a text.
+ */
 function toFindText (query: Query): Query {
   return { ...query, withoutIndex: () => selectNoRow }
 }

@@ -9,8 +9,8 @@ interface Turn {
 }
 
 /**
- * Runs writes of one record one at a time, each from the hook `beforeWrite` on. Otherwise the record would change after
- * the hook has seen it, and the hook would be called again, under the lock of the record.
+ * Runs the writes of one record in this process one at a time, each from the hook `beforeWrite` on. Otherwise the
+ * record would change after the hook has seen it, and the hook would be called again, under the lock of the record.
  */
 export class RecordTurns {
   readonly #turns = new Map<string, Turn>()

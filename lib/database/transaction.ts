@@ -34,14 +34,20 @@ export class OpenTransaction implements Executor {
     return toArrays(await this.ask<Row>(query), keys)
   }
 
-  /** Commits the transaction. No other statement may follow. */
+  /**
+   * Commits the transaction. No other statement may follow.
+   *
+   * @throws REST_MODELS_OUTCOME_UNKNOWN (503) if the connection is lost before the answer
+   */
   async commit (): Promise<void> {
     await this.ask(commit, 'write')
   }
 
   /**
-   * Runs a statement, and returns everything that Kysely's driver returns. Throws as {@link Executor} says for a
-   * statement in a transaction.
+   * Runs a statement, reports it to the {@link Events}, and returns everything that Kysely's driver returns. Throws as
+   * {@link Executor} says for a statement in a transaction.
+   *
+   * @param sent  decides what is known if no answer comes: `write` for a commit
    */
   async ask<R> (query: Query, sent: Sent = 'uncommitted'): Promise<QueryResult<R>> {
     const start = this.#events.begin()
@@ -60,8 +66,8 @@ export class OpenTransaction implements Executor {
 
 /**
  * Calls `work` in a transaction, and commits what it did. If `work` throws, the transaction is rolled back. `work` is
- * called again if the engine says that certainly nothing was done, such as after a deadlock. If the handle's executor
- * is a transaction already, `work` becomes part of that one.
+ * called again, up to 4 times, if the engine says that certainly nothing was done, such as after a deadlock. If the
+ * handle's executor is a transaction already, `work` becomes part of that one.
  *
  * @param work   may read before it writes
  * @param label  what the transaction is for, as events name it
@@ -118,7 +124,7 @@ export interface WriteAndRead {
  * for writes whose result must be checked. Both are repeated together or not at all.
  *
  * @returns the row of the read, or that of the write if the read found none, and the `changed` of the write, as
- *   {@link Outcome} says
+ *   {@link Outcome} says; no row and 0 if the write found no record
  * @throws as {@link Executor} says, and what `refuse` returns
  */
 export async function writeAndRead (handle: Handle, { write, read, refuse }: WriteAndRead): Promise<Outcome> {

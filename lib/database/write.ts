@@ -26,13 +26,16 @@ export interface WriteTarget extends ReadTarget {
 export interface RecordUpdate {
   readonly id: RecordKey
   readonly plan: WritePlan
-  /** Id of the user who must own the record; null is the id of nobody. Not used if the resource has no owner field. */
+  /**
+   * Id of the user who must own the record; null stands for nobody, who owns no record. Not used if the resource has no
+   * owner field.
+   */
   readonly ownerId: RecordKey | null
   readonly guard: RecordGuard
 }
 
 /**
- * Creates a record, if its references lead where they may.
+ * Creates a record, if the foreign keys in `guard.references` refer to permitted records.
  *
  * @returns its visible columns
  * @throws what {@link explainWrite} makes of a failure
@@ -58,8 +61,8 @@ export async function runCreate (
 }
 
 /**
- * Changes a record, if it is there, inside its scope, still belongs to the owner, and its references lead where they
- * may.
+ * Changes a record, if it is there, inside its scope, still belongs to the owner, and the foreign keys in
+ * `guard.references` refer to permitted records.
  *
  * @returns its visible columns, also if its values were equal before; undefined if no record meets the conditions, or
  *   if a trigger discarded the change
@@ -103,8 +106,8 @@ async function readEqual (
 /**
  * Returns the read after an update, for {@link writeAndRead}. It finds the record whoever owns it now, because a
  * trigger may have changed the owner. With a scope, it finds the record only inside the scope. If it does not, the
- * write is rolled back and refused with 403. Without a scope, and for a record that only a trigger can have moved, no
- * write is refused.
+ * write is rolled back and refused with 403. If the engine's updates return rows and `outcome` is empty, the write is
+ * not refused: only a trigger can then have moved the record out of the scope.
  */
 function readAfter (
   engine: Engine, target: WriteTarget, { id, guard: { scope, outcome } }: RecordUpdate

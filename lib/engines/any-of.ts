@@ -1,9 +1,9 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
-/** Conditions in one group. SQLite permits 1,000 levels in an expression, and each `or` of a group adds one. */
+/** Most conditions in one chain of `or`. SQLite permits 1,000 levels in an expression, and each `or` adds one. */
 const groupSize = 100
 
-/** Joins conditions with `or`. Many are joined in groups, because the levels of a single chain would be too many. */
+/** Joins at least one condition with `or`. More than 100 are joined in groups, because one chain would be too deep. */
 export function anyOf (conditions: ReadonlyArray<RawBuilder<SqlBool>>): RawBuilder<SqlBool> {
   if (conditions.length <= groupSize) {
     return sql<SqlBool>`(${sql.join(conditions.map((condition) => sql`(${condition})`), sql` or `)})`

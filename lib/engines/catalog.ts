@@ -5,7 +5,7 @@ import type { StorageName } from './storage.js'
 /** A table, or another object that an engine lists beside tables, such as a view. */
 export interface TableRow {
   readonly name: string
-  /** `table`, or another kind in a word or two, such as `view`. */
+  /** `table`, or words for another kind, such as `view` or `materialized view`. */
   readonly kind: string
 }
 
@@ -16,22 +16,26 @@ export interface TableRow {
 export interface ColumnRow {
   readonly table: string
   readonly name: string
-  /** Name of the type, as `Storage.holds` takes it. */
+  /** Name of the type, as `Storage.holds` takes it: without a length or digits, except on SQLite. */
   readonly type: string
   /**
    * The type with its length or its digits, as SQL writes it: `numeric(10,2)`. An enumeration is written with its
-   * labels, `enum('a','b')`, and a domain of PostgreSQL as the type on which it is based.
+   * labels, `enum('a','b')`, and a domain of PostgreSQL as the type on which it is based. It is `json` for a JSON
+   * column of MariaDB, whose `type` is `longtext`, and empty for a column of SQLite without a type.
    */
   readonly written: string
   readonly nullable: unknown
   /** 1 if the database generates integers for this column, otherwise 0; read with {@link isYes}. */
   readonly generated: unknown
-  /** 1 if the database computes this column from other columns, otherwise 0; read with {@link isYes}. */
+  /**
+   * 1 if no write can set this column, otherwise 0; read with {@link isYes}. The database computes it from other
+   * columns, or it is `generated always as identity` in PostgreSQL.
+   */
   readonly computed: unknown
   /**
    * The default, as an SQL expression; null if none is declared. MariaDB gives the text `NULL` for a nullable column
-   * without a default, and a remark behind a default that it cannot tell exactly. PostgreSQL gives the expression of a
-   * computed column.
+   * without a default. There, a remark follows a default with `?`, which may stand for a character beyond U+FFFF.
+   * PostgreSQL gives the expression of a computed column.
    */
   readonly declared: string | null
 }
@@ -61,7 +65,10 @@ export interface ReferenceRow {
   readonly onDelete: string
 }
 
-/** A check of one column that createTables() may have written, or a statement that may hold several of them. */
+/**
+ * A check constraint of one column that createTables() may have written, or a `create table` statement that may hold
+ * several of them.
+ */
 export interface CheckRow {
   readonly table: string
   /** Name of the column. Null if `text` is the statement that creates the table, as in SQLite. */
@@ -72,8 +79,11 @@ export interface CheckRow {
   readonly text: string
 }
 
-/** A name that an index has. `table` is null if no other index, of whatever table, can have this name. */
-export interface NamedRow {
+/**
+ * A name that no new index can have: that of an index or, on SQLite and PostgreSQL, of another object such as a table.
+ * `table` is the only table whose indexes cannot have it; null if no index of any table can.
+ */
+export interface TakenIndexName {
   readonly table: string | null
   readonly name: string
 }
@@ -84,17 +94,20 @@ export interface PartitionRow {
   readonly column: string
 }
 
-/** A table that does not take every column, and the reason in words. */
+/** A table to which `alter table` cannot add every column, and the reason in words. */
 export interface UnalterableRow {
   readonly table: string
   readonly why: string
-  /** Types of the columns that it takes, with blanks between them; null if it takes no column and no unique index. */
+  /**
+   * Types of the columns that can be added, with blanks between them; null if no column and no unique index can be
+   * added.
+   */
   readonly types: string | null
 }
 
 /**
- * Kind and options of the field that a column becomes. `loss` says in words what the field does not keep of the column,
- * or why its kind is not that of the column's type; absent if neither applies.
+ * Kind and options of the field that `introspect` makes of a column. `loss` says in words what the field does not keep
+ * of the column, or why its kind is not that of the column's type; absent if neither applies.
  */
 export interface DescribedType {
   readonly kind: StorageName
@@ -117,15 +130,15 @@ export interface WrittenType {
 export type TypeTable = Readonly<Record<string, (type: WrittenType) => DescribedType | undefined>>
 
 /**
- * Queries for the tables of a database, and functions for the fields that their columns become. The columns of a table
- * come in the order of the table, and those of a key in the order of the key.
+ * Queries for the tables of a database, and functions for the fields that `introspect` makes of their columns. The
+ * columns of a table come in the order of the table, and those of a key in the order of the key.
  */
 export interface Catalog {
   readonly tables: RawBuilder<TableRow>
   readonly columns: RawBuilder<ColumnRow>
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
-  /** Query for the checks of columns, in tables that createTables() seems to have made. */
+  /** Query for the check constraints that createTables() may have written. Some may come from other programs. */
   readonly checks: RawBuilder<CheckRow>
   /**
    * Query for the schemas that the database user may use, except those of the engine itself. Absent if the engine has
@@ -149,13 +162,13 @@ export interface Catalog {
    */
   readonly replaceable?: RawBuilder<Omit<KeyRow, 'primary'>>
   /** Query for the names that no new index can have. */
-  readonly indexNames: RawBuilder<NamedRow>
+  readonly indexNames: RawBuilder<TakenIndexName>
   /**
    * Query for the columns that each unique index of a partitioned table must have. Absent for SQLite, which has no such
    * tables, and for MariaDB, which tells the columns only as an expression.
    */
   readonly partitionColumns?: RawBuilder<PartitionRow>
-  /** Query for the tables that do not take every column. Absent if every table does. */
+  /** Query for the tables to which not every column can be added. Absent if the engine has no such tables. */
   readonly unalterable?: RawBuilder<UnalterableRow>
   /**
    * Query for the tables whose new rows a trigger or a rule may complete or redirect before they are written. Absent
@@ -163,8 +176,8 @@ export interface Catalog {
    */
   readonly tablesWithTriggers?: RawBuilder<{ readonly table: string }>
   /**
-   * Query for the tables with triggers that may change a row after the statement that wrote it has returned it, or that
-   * may change it in place of a delete. It finds none if the engine has no such triggers.
+   * Query for the tables with triggers or rules that may change a row after the statement that wrote it has returned
+   * it, or that may change a row instead of deleting it. It finds none if the engine has no such triggers.
    */
   readonly tablesChangedLater: RawBuilder<{ readonly table: string }>
   /**
@@ -200,8 +213,8 @@ export const isSafe = (column: Expression<unknown>): RawBuilder<SqlBool> =>
 const plain = (kind: StorageName) => (): DescribedType => ({ kind, options: {} })
 
 /**
- * Functions that engines use in their {@link TypeTable}, each under the kind of the field that it returns. Only `enum`
- * returns a field of another kind, a text.
+ * Functions that engines use in their {@link TypeTable}, each under the kind of the field that it returns. But `enum`
+ * returns a text field, and `decimal` may return a number field.
  */
 export const described = {
   integer: plain('integer'),
@@ -222,8 +235,8 @@ export const described = {
   },
   text: ({ digits: [maxLength] }) => ({ kind: 'text', options: maxLength === undefined ? {} : { maxLength } }),
   /**
-   * Returns a decimal field. Returns a number field and the loss if the type has no digits or more than
-   * {@link maxPrecision}, because only these are exact, or if its scale is below 0 or above its precision.
+   * Returns a decimal field if the type has 1 to {@link maxPrecision} digits, and a scale from 0 to its precision.
+   * Otherwise returns a number field and the loss, because a decimal field cannot have such digits.
    */
   decimal: ({ digits: [precision = 0, scale = 0], written }) => {
     const isExact = precision >= 1 && precision <= maxPrecision && scale >= 0 && scale <= precision

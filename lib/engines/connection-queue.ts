@@ -14,22 +14,23 @@ export type ProvideConnection = <Result>(consumer: Consumer<Result>) => Promise<
 
 /**
  * Returns the function that provides connections of a Kysely instance. With an embedded engine (SQLite in this
- * process), callers of that function wait in a {@link ConnectionQueue}, and each call here makes another queue.
+ * process), callers of that function wait in a {@link ConnectionQueue}, for two seconds at most. Each call here makes
+ * another queue.
  */
 export function provideConnectionsOf (
   db: Pick<Kysely<never>, 'getExecutor'>, { isEmbedded }: Pick<Dialect, 'isEmbedded'>
 ): ProvideConnection {
   const executor = db.getExecutor()
-  // An embedded engine has only one connection, for which Kysely would let requests wait without a limit.
+  // An embedded engine has only one connection, for which Kysely would let callers wait without a limit.
   const queue = isEmbedded ? new ConnectionQueue(executor) : undefined
   return (consumer) => queue === undefined ? executor.provideConnection(consumer) : queue.use(consumer)
 }
 
 /**
- * Queue of requests for the one connection that Kysely has to an embedded engine (SQLite in this process). Kysely lets
- * a request wait without a limit, and such a request cannot be withdrawn. So only one request of a queue at a time asks
- * Kysely. The others wait here, and fail after two seconds. If a transaction hangs, then at most one request of each
- * queue waits in Kysely without a limit.
+ * Queue of callers that need the one connection that Kysely has to an embedded engine (SQLite in this process). In
+ * Kysely they would wait without a limit, and none could withdraw. So only one caller of a queue at a time asks Kysely,
+ * and the others wait here. Each fails after two seconds without the connection. If a transaction hangs, at most one
+ * caller of each queue still waits in Kysely.
  */
 class ConnectionQueue {
   readonly #executor: QueryExecutor

@@ -9,14 +9,14 @@ import {
 } from './storage.js'
 
 // A column may hold more digits than records show, such as 3.3000000000000003 for three times 1.10. Records show the
-// digits of the nearest floating-point number. The engine's own round() would not do: it rounds the digits that it
-// would print, so that it makes 1.01 of 1.005, and records show 1.00.
+// nearest floating-point number as `toFixed` rounds it. The engine's own round() would not do: it rounds the digits
+// that it would print, so that it makes 1.01 of 1.005, and records show 1.00.
 
 type Bounds = readonly [least: number, until: number]
 
 /**
- * Returns the least floating-point number that records show as a decimal, and the least one that they show as the next
- * greater decimal.
+ * Returns the bounds of the floating-point numbers that records show as the decimal `value`: the least of them, and the
+ * least one that records show as the next greater decimal.
  */
 export function decimalBounds (value: Json, options: FieldOptions): Bounds {
   const { scale } = digitsOf(options)
@@ -30,8 +30,8 @@ export function decimalBounds (value: Json, options: FieldOptions): Bounds {
 }
 
 /**
- * Returns the next greater floating-point number (direction 1), or the next less one (-1), of a finite one that is not
- * zero.
+ * Returns the floating-point number next to a finite one that is not zero: the next greater one (direction 1), or the
+ * next smaller one (-1).
  */
 export function neighbour (number: number, direction: 1 | -1): number {
   const view = new DataView(new ArrayBuffer(8))
@@ -45,8 +45,8 @@ const writtenDigits = 100
 const maxDigits = writtenDigits + 1
 
 /**
- * Returns the least number with at most `digits` digits after the point to which `least` is the nearest floating-point
- * number, or a greater one is. `least` must be below 1e21.
+ * Returns the least decimal with at most `digits` digits after the point whose nearest floating-point number is `least`
+ * or greater, as text such as `1095e-3`. The absolute value of `least` must be below 1e21.
  */
 export function leastDecimal (least: number, digits: number): string {
   const exactly = (number: number): bigint => BigInt(number.toFixed(writtenDigits).replace('.', ''))
@@ -70,7 +70,9 @@ const comparisons: Readonly<Record<'eq' | 'lt' | 'lte' | 'gt' | 'gte', Compare>>
 
 /**
  * Returns a function that makes a condition on a column of decimals by what records show of them. Its `values` are the
- * bounds of each value, in turn. An index serves.
+ * two bounds of each value, one pair after the other. Except for `ne`, an index serves.
+ *
+ * @param bound  makes SQL of one of these bounds
  */
 export function asShownDecimal (bound: (value: Parameter) => Expression<unknown>): ShownCondition {
   return (column, operator, values) => {
@@ -82,7 +84,10 @@ export function asShownDecimal (bound: (value: Parameter) => Expression<unknown>
   }
 }
 
-/** Cursors hold a decimal as records and other engines write it; a number of further digits is written as it is. */
+/**
+ * Conversion for cursors of decimals in a column of floating-point numbers. A cursor holds the text that records show,
+ * or all digits of the number if records show fewer.
+ */
 export const exactDouble: Exact = {
   write: (stored, options) => {
     const shown = String(decodeDecimal(stored, options))
@@ -91,7 +96,7 @@ export const exactDouble: Exact = {
   read: finiteNumber
 }
 
-/** Does the same with decimals that may have too many digits for a floating-point number. */
+/** Conversion like {@link exactDouble}, for decimals that may have too many digits for a floating-point number. */
 const exactDigits: Exact = {
   write: (stored, options) => {
     const [shown, text] = [String(decodeDecimal(stored, options)), withoutZeros(String(stored))]
@@ -112,14 +117,17 @@ function withoutZeros (text: string): string {
 type Cast = NonNullable<Storage['compared']>
 type Comparing = Pick<Storage, 'bounds' | 'shown' | 'compared' | 'exact'>
 
-/** Returns how decimals are compared in a column of floating-point numbers. `cast` makes such a number of a value. */
+/**
+ * Returns the part of a {@link Storage} that compares decimals in a column of floating-point numbers. `cast` makes such
+ * a number of a value.
+ */
 export function inDoubles (cast: Cast): Comparing {
   return { bounds: decimalBounds, shown: asShownDecimal(cast), compared: cast, exact: exactDouble }
 }
 
 /**
- * Returns how decimals are compared in a column of decimals that has more digits after the point than the field;
- * undefined if it has not.
+ * Returns the part of a {@link Storage} that compares decimals in a column of decimals, if the column has more digits
+ * after the point than the field; otherwise undefined.
  *
  * @param written  type of the column: without digits it takes any number of them
  * @param cast     makes a decimal of a value, with as many digits after the point as the column has

@@ -17,8 +17,8 @@ export interface ListDeadline {
    */
   everyRow (key: RawBuilder<unknown>, deadline: Parameter): RawBuilder<SqlBool>
   /**
-   * Returns the same as `everyRow`, but checked at about one row in 64, because reading the clock costs as much as a
-   * short row.
+   * Returns the same as `everyRow`, but checked at about one row in 64, because reading the clock takes as long as
+   * reading a short row.
    */
   someRows (key: RawBuilder<unknown>, deadline: Parameter): RawBuilder<SqlBool>
 }
@@ -26,13 +26,14 @@ export interface ListDeadline {
 /**
  * Kinds of failures of an engine, by their consequence:
  * - `unique`, `reference`, `constraint`: a rule of the database refuses the write; `reference` includes numbers out of
- *   range
- * - `forbidden`: the database user may do this, but a policy for rows forbids it for this record
+ *   range, so that such a foreign key is reported as one that refers to no record
+ * - `forbidden`: the database user may do this, but a row-level security policy forbids it for this record
  * - `oversized`: a value, a row or a statement is too large for the engine, or a value for an index
  * - `incomparable`: a text holds a character that the character set of its column does not have
  * - `unexecuted`: certainly nothing was done, and the same may succeed a moment later or elsewhere
  * - `lost`: the connection died or the storage failed, and nobody knows whether the statement was executed
- * - `unavailable`: certainly nothing was done, and the plugin does not repeat the statement
+ * - `unavailable`: certainly nothing was done, but the statement is not repeated, because the cause may last, such as a
+ *   full disk, or because the statement has used up its time
  */
 export type FailureKind =
   'unique' | 'reference' | 'constraint' | 'forbidden' | 'oversized' | 'incomparable' |
@@ -72,18 +73,19 @@ export interface Dialect {
   /** Storage on connections that the plugin opened itself, whose settings it knows. Default: `storage`. */
   readonly ownStorage?: StorageTable
   /**
-   * Storage of those columns of models whose storage in this database differs from `storage`. Absent if none differs,
-   * or if the models were not compared with the tables yet.
+   * Storage of those columns of models whose storage in this database differs from `storage`. Empty or absent if none
+   * differs, or if the models were not compared with the tables yet.
    */
   readonly storages?: ReadonlyMap<object, Storage>
   /**
-   * Models with triggers that may change a record after the statement has returned it, or in place of a delete, so that
-   * it is read again. Absent if the models were not compared with the tables yet.
+   * Models with triggers that may change a record after the statement has returned it, or instead of deleting it, so
+   * that the record is read again. Empty or absent if there are none, or if the models were not compared with the
+   * tables yet.
    */
   readonly triggered?: ReadonlySet<object>
   /**
-   * Models whose table is a view, so that even a list in the order of the key may take long. Absent if the models were
-   * not compared with the tables yet.
+   * Models whose table is a view, so that even a list in the order of the key may take long. Empty or absent if there
+   * are none, or if the models were not compared with the tables yet.
    */
   readonly views?: ReadonlySet<object>
   /** True if the engine runs in this process. */
@@ -113,7 +115,7 @@ export interface Dialect {
    * Absent if the SQL does not depend on that.
    */
   readonly leadingWildcard?: RegExp
-  /** Returns the condition that a column matches a pattern in the same case. The pattern comes from `likePattern`. */
+  /** Returns the condition that a column matches a pattern, case-sensitively. The pattern comes from `likePattern`. */
   like (column: RawBuilder<unknown>, pattern: Parameter, traits?: PatternTraits): RawBuilder<SqlBool>
   /**
    * Returns the condition that a column matches a pattern, ignoring at least the case of ASCII letters. The pattern is
@@ -168,9 +170,9 @@ export interface Dialect {
   /** Returns the codes under which `failures` may list a failure, from the most specific to the most general. */
   codesOf (failure: Error): readonly string[]
   /**
-   * Kinds of failures by code. The text of a failure never decides. A failure without a listed code has no kind, and is
-   * thrown as `toLoggable` returns it. If no connection was found, the kind is `unexecuted` whatever the code; only
-   * with an embedded engine, `unavailable` stays `unavailable`.
+   * Kinds of failures by the codes that `codesOf` returns. A failure without a listed code has no kind, and is thrown
+   * as `toLoggable` returns it. If no connection was found, or a transaction could not begin, the kind is `unexecuted`
+   * whatever the code; only with an embedded engine, `unavailable` stays `unavailable`.
    */
   readonly failures: Readonly<Record<string, FailureKind>>
   /**

@@ -5,8 +5,8 @@ import type { ReadHealth } from './health.js'
 import type { Stored } from './storage.js'
 
 /**
- * Result, or a promise of it. An engine in this process returns most results at once, because a promise costs as much
- * as a short step.
+ * Result, or a promise of it. An engine in this process returns most results at once, to save the time that a promise
+ * takes.
  */
 export type MaybePromise<Result> = Result | Promise<Result>
 
@@ -18,7 +18,7 @@ export type ArrayRows = ReadonlyArray<readonly Stored[]>
 
 /**
  * Result of a statement on one record. `row` is the first row that the statement returned, if any. `changed` is the
- * number of rows that a write changed; use it only if the write returns no rows.
+ * number of rows that a write changed; use it only if the write returns no rows, because SQLite gives 0 otherwise.
  */
 export interface Outcome {
   readonly row: Row | undefined
@@ -66,8 +66,9 @@ export interface Executor {
 
 /**
  * Purpose for which a Kysely instance is used. On a SQLite file a `reader` gets a connection on which nobody writes, so
- * that it waits for nobody. On a server both use the same pool, but while writes come, a `reader` takes at most
- * `readConnections` of its connections. If the plugin did not open the database, the role makes no difference.
+ * that it waits for nobody. On a server both use the same pool, but while writes come, a `reader` takes at most as many
+ * connections as the option `readConnections` permits. If the plugin did not open the database, the role makes no
+ * difference.
  */
 export type Role = 'reader' | 'writer'
 
@@ -113,7 +114,8 @@ class KyselyWithExecutors<DB> extends Kysely<DB> {
 
 /**
  * Returns a Kysely instance, and makes executors that reach its database without Kysely's driver, because that driver
- * costs as much as a short statement. {@link executorsOf} returns these executors.
+ * takes as long as a short statement. {@link executorsOf} then returns these executors, {@link healthOf} returns
+ * `readHealth`, and {@link eventsOf} returns `events`.
  *
  * @param makeExecutors  makes the executors of the instance
  */
@@ -127,7 +129,7 @@ export function openKysely<DB> (
   return db
 }
 
-/** Tables of a database whose columns are not declared: any names, with any values. */
+/** Type of a database, for Kysely, whose tables are not declared: tables and columns of any names, with any values. */
 export type Tables = Record<string, Record<string, unknown>>
 
 /** Returns the executors of a Kysely instance that {@link openKysely} returned; undefined for any other. */

@@ -1,4 +1,4 @@
-/** Returns a property of an error as text; empty if the property is absent or null. */
+/** Returns an own property of an error as text; empty if the property is absent, inherited or null. */
 export function propertyOf (failure: unknown, name: string): string {
   const value = valueOf(failure, name)
   return value === undefined || value === null ? '' : String(value)

@@ -7,7 +7,7 @@ export type HealthStatus = 'up' | 'read-only' | 'down'
 /**
  * Role of a database server: `primary` passes writes to other servers, `replica` receives the writes of a primary,
  * `single` has no other servers that are known. A MariaDB server counts as `primary` if it belongs to a Galera cluster,
- * and otherwise as `replica` if it is read-only.
+ * and otherwise as `replica` if it is read-only. If the URL names several servers, `single` becomes `primary`.
  */
 export type ServerRole = 'primary' | 'replica' | 'single'
 

@@ -16,7 +16,10 @@ export interface PlannedColumn {
   readonly name: string
 }
 
-/** SQL that asks an engine for query plans, and functions that read them. */
+/**
+ * SQL that asks an engine for query plans, and functions that read them. The command `check` uses them to find lists
+ * that no index serves.
+ */
 export interface QueryPlans {
   /** Text to put in front of a statement, so that the engine answers with its plan instead of running it. */
   readonly explain: string

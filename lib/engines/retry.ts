@@ -43,8 +43,8 @@ interface Repeating extends Options {
 }
 
 /**
- * Repeats an attempt that has failed, and publishes how that ended. The first attempt ran without p-retry, so that one
- * that succeeds does not pay for it. p-retry counts it as attempt 1.
+ * Repeats an attempt that has failed. If there was a second attempt, it publishes the event `retry` at the end. The
+ * first attempt ran without p-retry, which saves time if that attempt succeeds. p-retry counts it as attempt 1.
  *
  * @param failure  failure of the first attempt
  * @throws the failure of the last attempt

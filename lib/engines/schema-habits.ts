@@ -5,13 +5,16 @@ import type { WrittenColumn } from './storage.js'
 /** A column of a table or view, as far as models are compared with it. */
 export type ListedColumn = Pick<ColumnRow, 'name' | 'type' | 'nullable' | 'generated'>
 
-/** For an engine that can describe all tables only by a query that fails if it cannot describe one of them. */
+/**
+ * Listing for an engine (SQLite) whose query for the columns of all tables fails if one table cannot be described. So
+ * each table that a model names is asked for by itself.
+ */
 export interface TableByTable {
   /** Returns the query for the columns of one table or view. */
   columnsOf (table: string): RawBuilder<ListedColumn>
 }
 
-/** For an engine whose tables Kysely lists with their columns: what Kysely does not tell of them. */
+/** Listing for an engine (PostgreSQL, MariaDB) whose tables Kysely lists: queries for what Kysely leaves out. */
 export interface AllTables {
   /** Query for the columns whose values the engine generates, but of which Kysely does not report that. */
   readonly generated: RawBuilder<ColumnRow>
@@ -23,14 +26,14 @@ export interface AllTables {
      */
     readonly path: RawBuilder<{ name: string }>
     /**
-     * Query for the columns of tables that Kysely does not list, such as materialized views, found by their names
-     * without a schema. They are compared with models as views are.
+     * Query for the columns of materialized views and foreign tables, which Kysely does not list. It has only those
+     * that a statement finds by their bare names. They are compared with models as views are.
      */
     readonly unlisted: RawBuilder<ColumnRow>
   }
 }
 
-/** SQL and rules of an engine for creating tables. */
+/** SQL and rules of an engine for creating, altering, dropping and listing tables. */
 export interface SchemaHabits {
   /** SQL type and constraint of a primary key whose values the engine generates. */
   readonly generatedKey: string

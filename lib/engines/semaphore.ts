@@ -21,8 +21,8 @@ export class Semaphore {
   }
 
   /**
-   * Lets the caller in at once, without a promise. Returns false if the caller must wait, because all permits are
-   * taken.
+   * Lets the caller in at once, without a promise, and returns true. Returns false if all permits are taken, or if
+   * others wait already.
    */
   tryAcquire (): boolean {
     // There may be more permits than at the last release.

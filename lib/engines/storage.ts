@@ -55,7 +55,10 @@ export interface WrittenColumn {
   readonly table: string
   readonly name: string
   readonly written: string
-  /** Name of the type, as {@link Storage.holds} takes it, if the engine has other names for it, such as a domain's. */
+  /**
+   * Name of the type, as {@link Storage.holds} takes it. PostgreSQL alone gives it, because Kysely reports domains and
+   * enumerations by their own names.
+   */
   readonly type?: string
   /** Name of the type in SQL, because `written` has only the labels of an enumeration. PostgreSQL alone gives it. */
   readonly named?: string
@@ -87,7 +90,7 @@ export interface Storage {
   readonly sorted?: (text: RawBuilder<unknown>) => RawBuilder<unknown>
   /** Current moment or date, as a default in `create table`. */
   readonly now?: Expression<unknown>
-  /** Returns a condition that values of the column must meet, beyond its type. */
+  /** Returns the condition of a check constraint for the column. Present if the column's type permits other values. */
   readonly check?: (column: Expression<unknown>) => Expression<unknown>
   /**
    * Index that createTables() makes on the column, for some rows only: `name` is the end of the index's name, and `of`
@@ -114,11 +117,14 @@ export interface Storage {
   /** Returns the condition of a filter. Present if the operator's own SQL does not compare what records show. */
   readonly shown?: ShownCondition
   /**
-   * Returns two values to compare with what is stored, for each value that records show. If present, `shown` gets
-   * these two for each value: the least one that is shown so, and the least one that is shown as the next greater one.
+   * Returns two stored values for a value that records show: the least one that is shown so, and the least one that is
+   * shown as the next greater value. If present, `shown` gets these two in place of each value.
    */
   readonly bounds?: (value: Json, options: FieldOptions) => readonly [Stored, Stored]
-  /** True if records show a text also for a value of another type, so that writing the text would change the value. */
+  /**
+   * True if records show a text also for a value of another type, so that writing the text would change the value. An
+   * update that repeats the shown text does not write it.
+   */
   readonly showsOthers?: true
   /** True if records show all that is stored, so that `shown` also finds the rows after a cursor. */
   readonly showsAll?: true
@@ -135,8 +141,8 @@ export interface Storage {
    */
   readonly compared?: (value: Parameter) => Expression<unknown>
   /**
-   * True if the column would store something else in place of a value, so that a write of it is refused. Absent if the
-   * column keeps every value.
+   * True if the column would store something else in place of a value, so that a write of it is refused with 409.
+   * Absent if the column keeps every value.
    */
   readonly alters?: (value: Json) => boolean
   /** Converts a JSON value to what the driver takes. Absent if the driver takes the JSON value as it is. */
@@ -175,7 +181,7 @@ export const asInteger = {
 /** Reads floating-point numbers. Infinities and anything that is no number become null, because JSON has none. */
 export const asFinite = { decode: finite }
 
-/** Keeps a number in cursors with all its digits, but without the zeros that the driver's text may have at its end. */
+/** Conversion of numbers for cursors. It drops the zeros that the text of a driver may have at its end. */
 export const exactNumber: Exact = { write: (stored) => String(Number(stored)), read: finiteNumber }
 
 /** Texts that `Number` takes for a number although they are blank, or not in decimal digits. */
@@ -187,8 +193,8 @@ function finite (stored: Stored): number | null {
 }
 
 /**
- * Returns a stored number as text with exactly `scale` digits after the decimal point; null if it is not finite. Zero
- * has no sign.
+ * Returns a stored number as text, rounded to exactly `scale` digits after the decimal point; null if it is not finite.
+ * Zero has no sign.
  */
 export function decodeDecimal (stored: Stored, options: FieldOptions): string | null {
   const text = finite(stored)?.toFixed(digitsOf(options).scale) ?? null

@@ -20,7 +20,10 @@ const channels = {
 
 /** Receiver of the events of one or several sources, such as the log of an app. It must not throw. */
 export interface EventListener {
-  /** Milliseconds from which on a statement is slow; `notice` need not be called for faster statements. */
+  /**
+   * Milliseconds from which on a statement is slow; Infinity if none is. `notice` need not be called for faster
+   * statements, but may be.
+   */
   readonly slowMs: number
   notice<Name extends keyof EventMessages> (name: Name, message: EventMessages[Name]): void
 }
@@ -33,7 +36,7 @@ interface Labelled {
   readonly label?: StatementLabel | undefined
 }
 
-/** How a statement has ended. */
+/** Outcome of a statement that has ended, its code, and its number of rows. */
 type Ending = Pick<StatementMessage, 'outcome' | 'code' | 'rows'>
 
 /**
@@ -62,22 +65,28 @@ export class Events {
     for (const listener of this.#listeners) listener.notice(name, message)
   }
 
-  /** True if somebody has subscribed to a channel. */
+  /** True if somebody has subscribed to the channel of these messages. Listeners do not count. */
   hasSubscribers (name: keyof EventMessages): boolean {
     return channels[name].hasSubscribers
   }
 
-  /** Returns the time at which a statement begins, in milliseconds; 0 if nobody wants to know. */
+  /**
+   * Returns the time of `performance.now()` at which a statement begins. Returns 0 if no statement is slow for any
+   * listener and nobody has subscribed to the channel.
+   */
   begin (): number {
     return this.#slowMs < Infinity || channels.statement.hasSubscribers ? performance.now() : 0
   }
 
-  /** Reports that a statement that began at `start` has ended. Does nothing if `start` is 0. */
+  /**
+   * Publishes that a statement that began at `start` has ended, if it was slow or somebody has subscribed to the
+   * channel. Does nothing if `start` is 0.
+   */
   end (start: number, query: Labelled, rows: number): void {
     if (start > 0) this.#end(start, query, { outcome: 'done', code: null, rows })
   }
 
-  /** Reports that a statement that began at `start` has failed. Does nothing if `start` is 0. */
+  /** Publishes that a statement has failed, under the same conditions as {@link end}. */
   fail (start: number, query: Labelled, failure: unknown): void {
     if (start > 0) this.#end(start, query, { outcome: 'failed', code: codeOf(failure), rows: 0 })
   }
@@ -100,7 +109,10 @@ interface Coded {
   readonly errors?: readonly unknown[]
 }
 
-/** Returns the code of a failure, of its cause, or of the first of several hosts that failed; null if there is none. */
+/**
+ * Returns the code of a failure, of its cause, or of the first of several hosts that failed; null if there is none.
+ * Codes that begin with `REST_MODELS_` do not count.
+ */
 export function codeOf (failure: unknown): string | null {
   const { code, errors: [first] = [], cause = first } = Object(failure) as Coded
   // The plugin's own errors have a code that says nothing of the reason.

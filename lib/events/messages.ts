@@ -1,7 +1,8 @@
 /**
- * Operation that a statement is a part of. A `lock` reads a record that a write is about to change, mostly without
- * locking it. A `reference` looks for the record that a write refers to, a `login` for a user. A `hook` is a statement
- * of `afterWrite`. `other` are statements without a label, such as questions about a write that failed.
+ * Operation that a statement is a part of. A `lock` reads a record that a write is about to change; it locks the record
+ * only if the write runs in a transaction. A `reference` looks for the record that a write refers to, a `login` for a
+ * user. A `hook` is a statement of `afterWrite`. A `commit` ends a transaction. `other` are statements without a label,
+ * such as questions about a write that failed.
  */
 export type StatementOperation =
   'list' | 'count' | 'read' | 'create' | 'update' | 'delete' | 'lock' | 'reference' | 'login' | 'hook' | 'commit' |
@@ -9,7 +10,8 @@ export type StatementOperation =
 
 /**
  * Operation and resource of a statement. `resource` is the name of the resource; for a `login` that of the model of
- * users, for a `reference` that of the table referred to. It is null if there is none.
+ * users; for a `reference` that of the table referred to, or of the written resource if the statement looks for all of
+ * its references at once. It is null for `commit` and `other`.
  */
 export interface StatementLabel {
   readonly operation: StatementOperation
@@ -24,7 +26,7 @@ export interface StatementMessage extends StatementLabel {
   readonly code: string | null
   /** Milliseconds until the answer came, including the wait for a connection. */
   readonly duration: number
-  /** Number of rows that the statement returned or, if it returned none, changed. */
+  /** Number of rows that the statement returned or, if it returned none, changed; 0 if it failed. */
   readonly rows: number
 }
 
@@ -42,8 +44,9 @@ export interface RetryMessage extends StatementLabel {
 /** A change of the database server in use. */
 export interface NodeMessage {
   /**
-   * `left`: a connection broke, gave no answer or is refused, so that a server that serves is looked for. `found`: this
-   * server is used from now on. `none`: no server serves.
+   * `left`: a connection to this server broke, gave no answer or was refused, or the server said that it cannot serve.
+   * The next statement looks for a server that serves, maybe the same one. `found`: this server is used from now on.
+   * `none`: no server serves.
    */
   readonly state: 'left' | 'found' | 'none'
   /** Host and port; null for `none`. */
@@ -56,7 +59,10 @@ export interface NodeMessage {
   readonly duration: number | null
 }
 
-/** A check of a password that has ended. Checks that are answered from memory do not count. */
+/**
+ * A check of a password that has ended. A check that is answered from memory, that fails with another error than 429,
+ * or whose password is too long, has no message.
+ */
 export interface LoginMessage {
   /** `too-many`: the password was not checked, because too many checks were waiting. */
   readonly outcome: 'accepted' | 'refused' | 'too-many'
@@ -74,8 +80,8 @@ export interface QueueMessage {
     'open' | 'open-reads' | 'open-writes' | 'guarded' | 'guarded-reads' | 'guarded-writes' | 'connections'
   /**
    * `admitted`: the request may run. `full`: too many others wait, so the request is refused with 503. `late`: it has
-   * waited too long, so a request is refused with 503; a statement may be repeated. `gone`: the client has closed its
-   * connection.
+   * waited for more than 2 seconds, so a request is refused with 503; a statement may be repeated. `gone`: the client
+   * has closed its connection.
    */
   readonly outcome: 'admitted' | 'full' | 'late' | 'gone'
   /** Milliseconds that the request or statement has waited. */

@@ -4,8 +4,8 @@ import { storableText } from '../values/values.js'
 import type { KindRow } from './field-kind-row.js'
 
 /**
- * Kind of the `id` of a record whose key has several columns. No field is of this kind, and `lib/model/key.ts` reads
- * its texts.
+ * Kind of the `id` of a record whose key has several columns. No field is of this kind. In requests, `parseId` of
+ * `lib/model/key.ts` reads the texts of such an `id`, not `parse`.
  */
 export const compositeKey = {
   options: {},

@@ -20,7 +20,7 @@ export interface FieldKindRow<Value extends Json = Json, Names = Partial<OptionN
   readonly options: Names
   /** Description of a value, in words that follow "must be". */
   readonly expects: string
-  /** Returns the JSON Schema of a value in a record or a body. */
+  /** Returns the JSON Schema of a value other than null in a record or a body. */
   schema (options: FieldOptions): TSchema
   /**
    * Converts a value, which must fit the schema, to the one JSON form that records show: a UUID to lower case, for
@@ -30,7 +30,7 @@ export interface FieldKindRow<Value extends Json = Json, Names = Partial<OptionN
   /** Returns the value of a text in a filter, a path or a cursor, or undefined if the text is not of this kind. */
   parse (text: string, options: FieldOptions): Value | undefined
   readonly operators: readonly Operator[]
-  /** True if values are hashed on every write, and no filter or ordering may name the field. */
+  /** True if a new value is hashed before it is stored, and no filter or ordering may name the field. */
   readonly isSecret?: true
   /** Returns the value that the default `now` stands for at a moment. Absent if the kind has no such default. */
   now? (moment: Date): Value

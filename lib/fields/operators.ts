@@ -14,8 +14,8 @@ export interface ConditionColumn extends PatternTraits {
 }
 
 /**
- * Syntax of a filter's text: one value, a comma-separated list, a pattern, or one of null (also written none), notnull,
- * true and false.
+ * Syntax of a filter's text: one value, a comma-separated list, a pattern, or a constant. The constants are null (also
+ * written none), notnull, and for booleans true and false.
  */
 export type FilterSyntax = 'value' | 'list' | 'pattern' | 'constant'
 
@@ -30,7 +30,7 @@ interface OperatorRow {
   sql (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
 }
 
-/** Operand of `is` for every value except null. The SQL has `is not null` for it, so it is never encoded as a value. */
+/** Operand of `is` that matches every value except null. In SQL it becomes `is not null`, not a parameter. */
 export const notNull = 'notnull'
 
 type Comparison = '<' | '<=' | '>' | '>='

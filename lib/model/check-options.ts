@@ -20,12 +20,15 @@ const deletions: readonly string[] = ['restrict', 'cascade', 'set null']
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 const { InvalidModel } = errors
 
-/** True if every engine takes a text as the name of a table or a column. */
+/**
+ * True if a name of a table or a column has the form that every engine takes: 1 to 60 ASCII letters, digits and
+ * underscores, the first of which is no digit.
+ */
 export function isSqlName (name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(name)
 }
 
-/** Refuses the name of a table or a column that some engine does not take; `where` names it, for messages. */
+/** Throws REST_MODELS_INVALID_MODEL if {@link isSqlName} is false for a name. `where` begins the message. */
 export function requireSqlName (name: string, where: string): void {
   if (isSqlName(name)) return
   throw new InvalidModel(`${where}: a name in the database consists of letters, digits and underscores, at most 60`)
@@ -34,8 +37,8 @@ export function requireSqlName (name: string, where: string): void {
 /**
  * Checks the options of a field.
  *
- * @param where  names the field, for messages
- * @param name   name of the field, which its column has if there is no option `column`
+ * @param where  names the field, at the beginning of messages
+ * @param name   name of the field; without the option `column` it is checked as the name of the column
  * @throws REST_MODELS_INVALID_MODEL
  */
 export function checkOptions (where: string, name: string, { kind, options }: Field): void {

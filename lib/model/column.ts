@@ -15,8 +15,11 @@ export function isForeignKey (column: Column | undefined): column is ForeignKeyC
 }
 
 /**
- * Returns a function that returns the model which a foreign key refers to. It looks for the model at its first call,
- * because models may refer to each other.
+ * Returns a function that returns the model which a foreign key refers to. The function calls `find` at its first call,
+ * because models may refer to each other, and throws as {@link requireTarget} says.
+ *
+ * @param model  name of the model with the foreign key, for messages
+ * @param name   name of the foreign key, for messages
  */
 export function targetFinder (model: string, name: string, find: () => Model): () => Model {
   let target: Model | undefined
@@ -92,7 +95,10 @@ export function isMadeByApi ({ field, kind }: Column): boolean {
   return field === keyName && kind === 'uuid'
 }
 
-/** True if a column holds passwords: they are hashed on every write, and no filter or ordering may name them. */
+/**
+ * True if a column holds passwords. A new value is hashed before it is stored, and no filter or ordering may name the
+ * column.
+ */
 export function isSecret ({ kind }: Column): boolean {
   return fieldKinds[kind].isSecret === true
 }
@@ -105,7 +111,10 @@ export function isOrderable ({ kind, parts }: Column): boolean {
   return parts !== undefined || fieldKinds[kind].operators.includes('lt')
 }
 
-/** True if the default of a column is the moment at which a record is created. */
+/**
+ * True if the default of a column is the moment, or the day, at which a record is created: `now` in a datetime or date.
+ * In a field of another kind, `now` is a value like any other.
+ */
 export function isNow ({ kind, options }: Column): boolean {
   return options.default === 'now' && fieldKinds[kind].now !== undefined
 }
@@ -142,7 +151,10 @@ export function acceptDefault (column: Column, declared: unknown): Json {
   return value
 }
 
-/** Returns how an engine stores the values of a column. */
+/**
+ * Returns how an engine stores the values of a column: as every column of its kind. If the models were compared with
+ * the tables, and the existing column needs another storage, returns that one.
+ */
 export function storageOf (column: Column, { storage, storages }: Dialect): Storage {
   return storages?.get(column) ?? storage[valueKindOf(column).storage]
 }
@@ -170,12 +182,15 @@ export function encodeAll (values: ReadonlyMap<Column, Json>, dialect: Dialect):
   return encoded
 }
 
-/** Converts what the driver returned for a column to the JSON value. Null stays null. */
+/**
+ * Converts what the driver returned for a column to the JSON value. Null stays null, and a value that no record can
+ * show, such as infinity, becomes null.
+ */
 export function decode (column: Column, stored: Stored, dialect: Dialect): Json {
   return stored === null ? null : storageOf(column, dialect).decode(stored, column.options)
 }
 
-/** Returns the JSON value of a column in a row. */
+/** Returns the JSON value of a column in a row, which has it under the column's JSON key; null if it is missing. */
 export function decodeIn (row: Row, column: Column, dialect: Dialect): Json {
   const { [column.key]: stored = null } = row
   return decode(column, stored, dialect)

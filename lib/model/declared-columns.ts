@@ -29,7 +29,8 @@ export function fieldColumns (
 
 /**
  * Returns the field of a primary key. A text gets the rules of every key of text: it is unique, not empty, at most 100
- * characters long, and fits into a path. Any other field is returned unchanged.
+ * characters long or as long as `maxLength` says, and neither `.` nor `..`, which paths cannot hold. Any other field is
+ * returned unchanged.
  */
 function withKeyRules (key: Field): Field {
   if (key.kind !== 'text') return key
@@ -46,8 +47,8 @@ function columnOf (model: string, name: string, field: Field | ForeignKeyField):
 }
 
 /**
- * Refuses two fields with the same column. Names that differ only in case are the same, because some engines ignore
- * case.
+ * Throws REST_MODELS_INVALID_MODEL if two fields have the same column. Names that differ only in case are the same,
+ * because some engines ignore case.
  */
 export function requireOwnColumns (model: string, columns: readonly Column[]): void {
   const taken = new Set<string>()

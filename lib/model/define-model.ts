@@ -24,8 +24,8 @@ const uuidKeyOptions = { column: true, clientGenerated: true } as const
 const textKeyOptions: OptionNames<Omit<TextOptions, 'nullable' | 'readOnly' | 'unique'>> = {
   column: true, default: true, minLength: true, maxLength: true, format: true, enum: true
 }
-/** Options that a primary key may have, by the kind of its field. */
-const keyKinds: Readonly<Partial<Record<FieldKind, Readonly<Record<string, true>>>>> = {
+/** Options that a primary key may have, by the kind of its field. Fields of other kinds cannot be the `id`. */
+const keyOptionsByKind: Readonly<Partial<Record<FieldKind, Readonly<Record<string, true>>>>> = {
   key: keyOptions, uuid: uuidKeyOptions, text: textKeyOptions
 }
 const { InvalidModel } = errors
@@ -40,7 +40,10 @@ interface ModelOptions<
    * do not count as the same value.
    */
   readonly unique?: ReadonlyArray<readonly Name[]>
-  /** Fields that make up the primary key, if there are several. */
+  /**
+   * The 2 to 16 fields that make up the primary key, if it has several columns. The `id` of a record joins their values
+   * in this order.
+   */
   readonly key?: readonly KeyField[]
 }
 
@@ -134,7 +137,7 @@ function requireReferenceKey (where: string, name: string, key: string): void {
 }
 
 function requireKey (where: string, { kind, options }: Field): void {
-  const { [kind]: permitted } = keyKinds
+  const { [kind]: permitted } = keyOptionsByKind
   if (permitted === undefined || unknownOption(options, permitted) !== undefined) {
     throw new InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, ` +
       "or declare it as uuid(), key() or text(). The only options are 'column', for key() 'generated', " +

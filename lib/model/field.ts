@@ -23,9 +23,9 @@ const field = <const Kind extends FieldKind>(kind: Kind) =>
 export const text = field('text')<TextOptions>()
 /** A whole number from -2^31 to 2^31-1. */
 export const integer = field('integer')<RangeOptions>()
-/** A whole number of 64 bits; travels as text, because JSON numbers lose digits above 2^53. */
+/** A whole number from -2^63 to 2^63-1; travels as text, because JSON numbers lose digits above 2^53. */
 export const bigint = field('bigint')<CommonOptions<string>>()
-/** A floating-point number of 64 bits. */
+/** A finite floating-point number of 64 bits. The number -0 is refused with 400. */
 export const number = field('number')<RangeOptions>()
 /** A decimal number with a fixed count of digits after the point; travels as text, such as `"12.50"`. */
 export const decimal = field('decimal')<DecimalOptions>()
@@ -39,13 +39,14 @@ export const datetime = field('datetime')<DatetimeOptions>()
 /** A day as `YYYY-MM-DD`; the default `now` is the day of creation, in UTC. */
 export const date = field('date')<CommonOptions<string | 'now'>>()
 /**
- * Any JSON of at most 64 levels, stored as text, on PostgreSQL in a column of type `json`. Filters can use only `is`,
- * and lists cannot be ordered by it.
+ * Any JSON, stored as text, on PostgreSQL in a column of type `json`. JSON of more than 64 levels, or with -0, a NUL
+ * character or half a surrogate pair, is refused with 400. Filters can use only `is`, and lists cannot be ordered by
+ * it.
  */
 export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
 /**
- * A UUID in lower case. As the field `id` it is the primary key of a model, and the plugin makes its values; with
- * `clientGenerated`, clients may bring their own.
+ * A UUID of any version, stored in lower case. As the field `id` it is the primary key of a model, and the plugin makes
+ * its values; with `clientGenerated`, clients may bring their own.
  */
 export const uuid = field('uuid')<UuidOptions>()
 /**
@@ -53,7 +54,10 @@ export const uuid = field('uuid')<UuidOptions>()
  * not make its values: a create then brings them along.
  */
 export const key = field('key')<KeyOptions>()
-/** A password: hashed with argon2id on every write, and never a filter or an ordering. */
+/**
+ * A password: a new value is hashed with argon2id before it is stored. Records show the hash if the resource does not
+ * `exclude` the field, and an update that repeats the shown hash keeps it. No filter or ordering may name the field.
+ */
 export const password = field('password')<PasswordOptions>()
 
 /**
@@ -95,15 +99,15 @@ export type ValueOf<F extends Field> =
   F extends ForeignKeyField<infer Target> ? KeyOf<Target> : PlainValue<F>
 
 /** Field of the `id` of a model, whose kind decides which operators filters on `id` have. */
-export type KeyFieldKind<M extends Model> = [KeyFieldOf<M>] extends [never]
+export type KeyField<M extends Model> = [KeyFieldOf<M>] extends [never]
   ? M['fields'] extends { readonly id: infer F extends Field } ? F : Field<'key'>
   : Field<'compositeKey'>
 
 /**
  * Kind whose operators the filters on a field have: `text` for a foreign key to a text, otherwise the kind of the
- * field.
+ * field. Keys of all other kinds have the same operators as `foreignKey`.
  */
-export type ValueKindOf<F extends Field> =
+export type OperatorKindOf<F extends Field> =
   F extends ForeignKeyField<infer Target>
     ? Target['fields'] extends { readonly id: Field<'text'> } ? 'text' : F['kind']
     : F['kind']

@@ -43,7 +43,7 @@ export type ForeignKeyColumn = Column & { readonly target: () => Model }
 
 export type FieldSet = Readonly<Record<string, Field | ForeignKeyField>>
 
-/** Data model of one table. {@link defineModel} makes it, frozen. */
+/** Data model of one table. `defineModel` makes it, frozen. */
 export interface Model<
   Name extends string = string, Fields extends FieldSet = FieldSet, Table extends string = string,
   KeyFields extends string = string
@@ -55,7 +55,7 @@ export interface Model<
   readonly columns: readonly [Column, ...Column[]]
   /** The `id` of records. If the key has several columns, these are its `parts`. */
   readonly primaryKey: Column
-  /** Names of the fields that make up the primary key. */
+  /** Names of the fields that make up the primary key; `id` alone if the key is one column. */
   readonly keyFields: readonly KeyFields[]
   /** Columns by field name and by serialized key. */
   readonly byName: ReadonlyMap<string, Column>

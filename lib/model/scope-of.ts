@@ -1,6 +1,6 @@
 import type { KindOperators } from '../fields/field-kinds.js'
 import type { OperatorSyntax } from '../fields/operators.js'
-import type { Field, ForeignKeyField, KeyFieldKind, ValueKindOf, ValueOf } from './field.js'
+import type { Field, ForeignKeyField, KeyField, OperatorKindOf, ValueOf } from './field.js'
 import type { Model } from './model.js'
 import type { FieldNameOf, KeptLiterals, Key } from './types.js'
 
@@ -8,9 +8,9 @@ import type { FieldNameOf, KeptLiterals, Key } from './types.js'
 type Columns<M extends Model> = string extends keyof M['fields']
   ? {}
   : { readonly [N in FieldNameOf<M> as N | Key<N, M['fields'][N]>]: M['fields'][N] } &
-    { readonly id: KeyFieldKind<M> }
+    { readonly id: KeyField<M> }
 
-type OperatorOf<F extends Field> = KindOperators[ValueKindOf<F>]
+type OperatorOf<F extends Field> = KindOperators[OperatorKindOf<F>]
 type OneOrMore<T> = T | readonly T[]
 /** The type of a condition's value, by the syntax of its operator. */
 interface Operands<F extends Field> {

@@ -83,10 +83,13 @@ export interface NamedTable {
   readonly columns: readonly string[]
 }
 
-/** True if the name of a column, the kind of its values and the names of its table suggest that it holds a secret. */
+/**
+ * True if the name of a column, the kind of its values and the names of its table suggest that it holds a secret.
+ * `kind` is undefined if no field can hold the values; then only the names count.
+ */
 export function isSecretColumn (name: string, kind: StorageName | undefined, table?: NamedTable): boolean {
   if (openKinds.has(kind)) return false
-  // A session with a numeric id is a talk at a conference, or it has a token in another column.
+  // A numeric `session_id` refers to a talk at a conference, or to a session whose token is in another column.
   if (integerKinds.has(kind)) return isSecretName(name.replace(/_?id_?$/i, ''))
   return isSecretName(name) || (table !== undefined && isSecretIn(table, name, kind))
 }
@@ -103,7 +106,10 @@ function isSecretIn ({ name: table, columns }: NamedTable, name: string, kind: S
   return isKey && !columns.some((column) => cookieName.test(snake(column)))
 }
 
-/** True if a name is that of a secret: `password_hash`, `apiKey`, `AccessToken`, `resettoken`. */
+/**
+ * True if a name is that of a secret: `password_hash`, `apiKey`, `AccessToken`, `resettoken`. False for a fact about a
+ * secret: `password_changed_at`.
+ */
 export function isSecretName (name: string): boolean {
   const text = snake(name)
   return secretNames.some((pattern) => pattern.test(text)) && !harmlessNames.some((pattern) => pattern.test(text))

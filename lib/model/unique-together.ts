@@ -6,17 +6,17 @@ import { keyName, type Column, type Field, type FieldSet } from './model.js'
 
 /** Kinds of fields that cannot be unique: no index holds JSON, and a password is hashed. */
 export const notUnique: readonly FieldKind[] = ['json', 'password']
-/** Most fields of one unique index, and so of a key. An index has room for so many on every engine. */
+/** Most fields of one unique index, and so of a key. Every engine can index 16 columns together. */
 export const maxFieldCount = 16
 /**
- * Most characters that the texts in one unique index can have together. An index of PostgreSQL holds 2,704 bytes, one
- * of MariaDB 3,072, and a character takes up to 4; the rest is for the other fields.
+ * Most characters that the texts in one unique index can have together. An entry of an index has room for 2,704 bytes
+ * on PostgreSQL and 3,072 on MariaDB, and a character takes up to 4; the rest is for the other fields.
  */
 export const maxTextsLength = 600
 
 /**
- * Returns the fields. Each text in `groups` that has no limit of its length gets the `maxLength` of a unique text, so
- * that an index can hold it. All other fields stay unchanged.
+ * Returns the fields. Each text that `groups` names, and whose length nothing limits, gets the `maxLength` of a unique
+ * text (500), so that an index can hold it. All other fields stay unchanged.
  */
 export function withUniqueLengths (fields: FieldSet, groups: ReadonlyArray<readonly string[]>): FieldSet {
   const grouped = new Set(groups.flat())

@@ -16,7 +16,7 @@ const tag = { ETag: { type: 'string', description: 'Tag of this state of the rec
 
 const unmodified = { description: 'The client knows the current state of the record', headers: tag, type: 'null' }
 
-/** Returns what the option `etag` of a resource adds to the answers of an operation. */
+/** Returns what the option `etag` of a resource adds to the answers of an operation; nothing without the option. */
 export function conditionalAnswers ({ etag }: Pick<Resource, 'etag'>, operation: Operation): ConditionalAnswers {
   const isTagged = etag && rowOf(operation).answers === 'record'
   return {
@@ -30,7 +30,10 @@ export function conditionalAnswers ({ etag }: Pick<Resource, 'etag'>, operation:
 const noneMatch = header('If-None-Match', 'Tags, or `*`: if one is current, a read is a 304, and a write is a 412')
 const match = header('If-Match', 'Tags of the states that may be changed, or `*`: if none is current, it is a 412')
 
-/** Returns the headers that the option `etag` of a resource adds to the requests of an operation. */
+/**
+ * Returns the headers that the option `etag` of a resource adds to the requests of an operation. Without the option,
+ * and for a list or a create, there are none.
+ */
 export function parametersOf (
   { etag }: Pick<Resource, 'etag'>, operation: Operation
 ): { readonly headers?: JsonSchema } {

@@ -54,8 +54,8 @@ export function describeOperation (
 }
 
 /**
- * Returns the id that an operation has in a document if no operation of the host has the same. It is stable, and no
- * other operation of the resource has it.
+ * Returns the id of an operation in a document, such as `listUser`. It depends only on the operation, the resource
+ * and its model. If the document has that id already, `freeOperationId` puts a number after it.
  */
 export function operationIdOf (resource: Resource, operation: Operation | 'patch'): string {
   return `${operation}${titleOf(resource)}`

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../schemas/documentation.js'
 
 type Pieces = Record<string, unknown>
 
-/** An OpenAPI document that `@fastify/swagger` is writing, with the parts that routes complete. */
+/** An OpenAPI document while `@fastify/swagger` writes it: the parts that the plugin reads, adds to or replaces. */
 export interface OpenApiDocument {
   /** Version of OpenAPI, such as `3.1.0`. */
   readonly openapi: string
@@ -27,15 +27,16 @@ interface WrittenParameter {
 }
 
 /**
- * Adds a schema to the components of the document, if they lack it, and returns a reference to it. For OpenAPI 3.0 the
- * schema is converted first.
+ * Adds a schema to the components of the document as {@link place} says, and returns a reference to it. For OpenAPI 3.0
+ * the schema is converted first.
  */
 export function shareSchema (document: OpenApiDocument, name: string, schema: JsonSchema): JsonSchema {
   return referenceTo(place(document.components.schemas, name, inVersionOf(document, schema)))
 }
 
 /**
- * Adds a schema that may refer to itself, directly or through others, and returns a reference to it.
+ * Adds a schema that may refer to itself, directly or through others, and returns a reference to it. If the name is
+ * taken, a number is put after it, even if the schemas are equal.
  *
  * @param build  gets the same reference, and returns the schema
  */
@@ -58,17 +59,17 @@ function inVersionOf ({ openapi }: OpenApiDocument, schema: JsonSchema): JsonSch
   return openapi.startsWith('3.0') ? toVersion30(schema) : schema
 }
 
-/** Adds a security scheme to the components, once, and returns its name. */
+/** Adds a security scheme to the components as {@link place} says, and returns its name there. */
 export function shareSecurity (document: OpenApiDocument, name: string, scheme: object): string {
   return place(ownPieces(document, 'securitySchemes'), name, scheme)
 }
 
-/** Adds a parameter to the components, once, and returns a reference to it. */
+/** Adds a parameter to the components as {@link place} says, and returns a reference to it. */
 export function shareParameter (document: OpenApiDocument, name: string, parameter: object): JsonSchema {
   return { $ref: `#/components/parameters/${place(ownPieces(document, 'parameters'), name, parameter)}` }
 }
 
-/** Adds a response to the components, once, and returns a reference to it. */
+/** Adds a response to the components as {@link place} says, and returns a reference to it. */
 export function shareResponse (document: OpenApiDocument, name: string, response: object): JsonSchema {
   return { $ref: `#/components/responses/${place(ownPieces(document, 'responses'), name, response)}` }
 }

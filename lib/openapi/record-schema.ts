@@ -38,8 +38,9 @@ export function shareRecord (document: OpenApiDocument, resource: Resource): Jso
 }
 
 /**
- * The `$ref` of each model that refers to itself through others, for each document. The key is the object with the
- * schemas of the document. A schema in a circle refers to itself, so its `$ref` is needed before it is complete.
+ * The `$ref` of each model that refers to itself, directly or through others, for each document. The key is the object
+ * with the schemas of the document. A schema in a circle refers to itself, so its `$ref` is needed before it is
+ * complete.
  */
 const circular = new WeakMap<object, Map<ShownModel, JsonSchema>>()
 
@@ -58,7 +59,7 @@ function shareModel (setting: Setting, model: Model): JsonSchema {
   })
 }
 
-/** True if foreign keys lead from a model back to it. */
+/** True if foreign keys that `include` may follow lead from a model back to it. */
 function isInCircle (shown: Resource['shown'], model: Model): boolean {
   const reached = new Set<Model>()
   let level = targetsOf(shown, model)

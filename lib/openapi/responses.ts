@@ -65,7 +65,10 @@ function refusalResponse (scheme: SecurityScheme | undefined, ref: JsonSchema): 
   return { description, headers, content }
 }
 
-/** Returns the failures of an operation in the order in which a request meets them: before, at and after the policy. */
+/**
+ * Returns the failures of an operation, except the 401: those before the policy, at the policy, and after it. A failure
+ * may be listed twice.
+ */
 function failuresOf (resource: Resource, operation: Operation): readonly Failure[] {
   const { protections, writable } = resource
   const { failures: own } = operationTexts[operation]

@@ -5,7 +5,7 @@ import { failures } from './failures.js'
 const sharedResponses = new Map<string, string>(
   Object.entries<{ readonly description: string }>(failures).map(([name, { description }]) => [description, name])
 )
-/** Names of the parameters that all resources share, by place and name. */
+/** Names of the parameters that all resources share, by their place and name, such as `query limit`. */
 const sharedParameters: Readonly<Record<string, string>> = {
   'path id': 'Key',
   'query limit': 'Limit',

@@ -16,7 +16,10 @@ interface Asked extends Described {
   readonly openapiObject?: object
 }
 
-/** The part of a route's `config` that `@fastify/swagger` reads. */
+/**
+ * The part of a route's `config` that `@fastify/swagger` reads: the transform of the route's schema. `false` means that
+ * the schema stays as it is, even if the host has a transform for all routes.
+ */
 export interface DocumentedConfig {
   readonly swaggerTransform: false | ((asked: Asked) => Described)
 }
@@ -40,7 +43,7 @@ export function documentedAs (resource: Resource, operation: Operation, noteSwag
   }, noteSwagger2)
 }
 
-/** The `config` of a route that documentation does not show. No transform of the host changes that. */
+/** The `config` of a route whose schema has the mark `hide`. No transform of the host can remove the mark. */
 export const undocumented: DocumentedConfig = { swaggerTransform: false }
 
 /**
@@ -56,7 +59,8 @@ export function sharesPartsOf (resource: Resource): DocumentedConfig {
 
 /**
  * Ids of a resource's operations in documents, by the ids that they would have if no other operation had the same. An
- * id stays once it is given, because documents of a host may share their paths.
+ * id stays once it is given. If the host gives `paths` of its own, all of its documents share this object, so that the
+ * second document would find the ids of the first one taken.
  */
 const operationIds = new WeakMap<Resource, Map<string, string>>()
 

@@ -23,9 +23,9 @@ const firstPage: Position = Object.freeze({ start: 0, after: [] })
 const maxStart = 2 ** 52
 
 /**
- * Returns the cursor of the page that follows the page of a plan. The cursor is a JSON array as base64url: the number
- * of records before the following page, the ordering, and the value of `last` for each column of the ordering, as text
- * or null.
+ * Returns the cursor of the page that follows the page of a plan, whose `limit` must be the number of records on it.
+ * The cursor is a JSON array as base64url: the number of records before the following page, the ordering, and the value
+ * of `last` for each column of the ordering, as text or null.
  *
  * @param last  values of the last record of the plan's page in the columns of the ordering, as the engine gave them
  * @returns undefined if one of the texts would not be read as exactly the same value, or if too many records are before
@@ -46,7 +46,8 @@ export function writeCursor (
 }
 
 /**
- * Returns the position that a cursor leads to. A client may send any text as a cursor.
+ * Returns the position that a cursor leads to. A client may send any text as a cursor: its values are checked against
+ * their columns, but its number of records before the page may be wrong.
  *
  * @param text  empty for the first page
  * @throws REST_MODELS_INVALID_PAGE (400) if the text is not a cursor of this ordering
@@ -106,7 +107,7 @@ function writeValue (column: Column, stored: Stored, dialect: Dialect): string |
     return exact.read(text) === undefined ? undefined : text
   }
   const text = String(decode(column, stored, dialect))
-  // U+FFFD stands for bytes that are not text: SQLite keeps them, and finds them in another place of the ordering.
+  // U+FFFD stands for bytes that are not text. SQLite orders by these bytes, so the text has another place.
   if (text.includes('\ufffd')) return undefined
   const value = valueKindOf(column).parse(text, column.options)
   if (value === undefined) return undefined

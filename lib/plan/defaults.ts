@@ -9,7 +9,8 @@ import type { Json } from '../values/values.js'
 export type CheckValue = (value: unknown) => string | undefined
 
 /**
- * Returns the value of a field that a create left out: its default, or null.
+ * Returns the value of a field that a create left out: its default, or null if it has none, even if the field is not
+ * nullable.
  *
  * @throws TypeError if the function that makes the default gives a value that the field cannot hold
  */
@@ -19,6 +20,7 @@ export function defaultOf (column: Column, now: Date, check: Check): Json {
   if (isNow(column)) return momentFor(column, now)
   if (typeof declared !== 'function') return acceptDefault(column, declared)
   const given: unknown = declared()
+  if (given === null && column.nullable) return null
   const fault = faultOf(column, given, (value) => check({ [column.key]: value })[0]?.message)
   if (fault !== undefined) throw new TypeError(`The default of field '${column.field}' ${fault}`)
   return acceptDefault(column, given)

@@ -15,9 +15,9 @@ export interface PlannedJoin {
 }
 
 /**
- * A condition on a column, with values as the engine stores them. If there are several values, the condition holds if
- * any of them matches; for `ne`, if none is equal. An id of a key of several columns counts as one value, but takes one
- * place in `values` for each of these columns.
+ * A condition on a column, with values as the engine stores them. The condition holds if any of the values matches; for
+ * `ne`, if none is equal. An `in` without values holds for no record. The id of a key of several columns takes one
+ * place in `values` for each of these columns. A value takes two if the column's storage has `bounds`.
  */
 export interface PlannedCondition {
   readonly alias: string
@@ -60,7 +60,7 @@ export interface ListPlan {
   /** Columns to order by. They include the primary key, so no two records have the same place. */
   readonly ordering: readonly PlannedOrder[]
   readonly limit: number
-  /** Number of records before the page. */
+  /** Number of records before the page. After a cursor, it is what the cursor says, which may be wrong. */
   readonly start: number
   /**
    * Values of the last record before the page, in the columns of the ordering. Empty for the first page; undefined if

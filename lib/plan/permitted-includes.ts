@@ -5,7 +5,7 @@ import type { Limits } from './limits.js'
 
 /** The records of a model, as `include` shows them in the records that refer to them. */
 export interface ShownModel {
-  /** Name of the model's first resource. If the model has no resource, the model's name in lower case. */
+  /** Name of the model's first registered resource. If the model has no resource, the model's name in lower case. */
   readonly name: string
   /** Columns that the first resource shows. If the model has no resource, the primary key alone. */
   readonly visible: readonly Column[]
@@ -16,7 +16,7 @@ export interface ShownModel {
   readonly isListed: boolean
 }
 
-/** The parts of a resource that decide which related records `include` may add to its records. */
+/** Rules of a resource that decide which related records `include` may add to its records. */
 export interface IncludeRules {
   readonly model: Model
   /** Columns that records show. */
@@ -27,8 +27,10 @@ export interface IncludeRules {
 }
 
 /**
- * Resolves the names of a path in `include` to foreign keys. Returns undefined if a name is no foreign key, or if the
- * client may not use it.
+ * Resolves a path in `include` to foreign keys. Returns undefined if a name is not the declared name of a foreign key
+ * that records show: `user` is one, `user_id` is not.
+ *
+ * @param closed  related models that the client may not list; the result is undefined if the path leads to one of them
  */
 export function permittedIncludes (
   rules: IncludeRules, fields: readonly string[], closed: ReadonlySet<Model>

@@ -36,7 +36,11 @@ const noFilters: PlannedFilters = Object.freeze({ joins: [], conditions: [] })
 
 /**
  * Plans the joins and conditions of the filters, and of the scopes of the resource and of all related models that a
- * filter leads through. Filters of one path and operator become one condition.
+ * filter leads through. Filters of one path and operator become one condition with the values of all. The limits do not
+ * count what scopes add.
+ *
+ * @throws REST_MODELS_UNKNOWN_PARAMETER, REST_MODELS_UNKNOWN_OPERATOR, REST_MODELS_INVALID_VALUE, REST_MODELS_TOO_MUCH
+ *   (all 400), naming the filter
  */
 export function planFilters (rules: ListRules, filters: readonly WrittenFilter[], viewer: ListViewer): PlannedFilters {
   if (filters.length === 0 && viewer.scope.length === 0) return noFilters

@@ -40,7 +40,7 @@ export interface WriteSetting extends WriteRules {
 }
 
 /**
- * Plans a create, as {@link planCreate} says. The server sets the owner and what the scope fixes.
+ * Plans a create, as {@link planCreate} says. The server sets the owner, and what the scope fixes ({@link fixedBy}).
  *
  * @param userId  id of the user who creates; null if nobody is logged in
  * @throws as `planCreate` and `givenValues`; REST_MODELS_FORBIDDEN (403) if the values show that the record would lie
@@ -59,7 +59,8 @@ export function planGuardedCreate (
 /**
  * Returns the viewer with which a create is planned before its hook `beforeWrite` runs. The hook may set columns that
  * the client may not set, and so bring the record into the scope. So the returned scope has only the conditions on
- * columns that the client may set. Without such a hook, the viewer is returned unchanged.
+ * columns that the client may set; `addHookValues` checks the whole scope after the hook. Without such a hook, the
+ * viewer is returned unchanged.
  */
 function untilHook ({ hooked }: WriteSetting, viewer: Viewer, sourceOf: PlannedWrite['sourceOf']): Viewer {
   if (viewer === unscoped || hooked?.hooks.beforeWrite === undefined) return viewer
@@ -68,7 +69,7 @@ function untilHook ({ hooked }: WriteSetting, viewer: Viewer, sourceOf: PlannedW
 }
 
 /**
- * Plans an update, as {@link planUpdate} says. No client may change what the scope fixes.
+ * Plans an update, as {@link planUpdate} says. No client may change what the scope fixes ({@link fixedBy}).
  *
  * @throws as `planUpdate`; REST_MODELS_FORBIDDEN (403) if the values show that the record would lie outside the scope
  */
@@ -108,8 +109,9 @@ export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteRule
 }
 
 /**
- * Returns a write with the conditions that keep it inside the scopes: it changes no record outside the scope, leaves
- * none outside it, and refers only to records that the client may see.
+ * Returns a write with the conditions that keep it inside the scopes: it changes no record outside the scope and leaves
+ * none outside it. A foreign key that the client decided refers only to a record that the client may see. For the
+ * viewer {@link unscoped}, there are no conditions.
  *
  * @throws REST_MODELS_FORBIDDEN (403) if the values show that the record would lie outside the scope
  */

@@ -18,13 +18,13 @@ export interface HookedWrite extends PlannedWrite {
 }
 
 /**
- * Adds to a write the values that a hook of the application returned. They are checked like a body, but the hook may
- * set any field except the key, the owner, what only the database fills, and what the scope fixes. A value that the
- * field would have anyway, because the write sets it or keeps it, counts as not returned.
+ * Adds to a write the values that the hook `beforeWrite` returned. They are checked like a body, but the hook may set
+ * any field except the key, the owner, what only the database fills, and what the scope fixes. A value that the field
+ * would have anyway, because the write sets it or keeps it, counts as not returned.
  *
- * @throws REST_MODELS_INVALID_RECORD (400) if values are wrong, and clients know the fields of all of them;
- *   REST_MODELS_FORBIDDEN (403) if the record would lie outside the scope; TypeError for other faults, because they are
- *   those of the hook
+ * @throws REST_MODELS_INVALID_RECORD (400) if values are wrong, and clients may name every field that has such a value;
+ *   REST_MODELS_FORBIDDEN (403) if the record would lie outside the scope; TypeError, which becomes a 500, for other
+ *   faults, because they are those of the hook
  */
 export function addHookValues (
   setting: WriteSetting, viewer: Viewer, write: HookedWrite, returned: unknown
@@ -42,7 +42,8 @@ export function addHookValues (
 
 /**
  * Returns the values that a hook returned, under the names that the hook wrote. Leaves out a value that the field would
- * have anyway, because the write sets it or keeps it. Empty if the hook returned nothing.
+ * have anyway, because the write sets it or keeps it. Empty if the hook returned nothing. Throws TypeError if it
+ * returned anything but an object, or a field that the model does not have.
  */
 function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, returned: unknown): Payload {
   if (returned === undefined || returned === null) return {}
@@ -87,7 +88,7 @@ function acceptValues ({ model, known, checkValues }: WriteSetting, values: Payl
 }
 
 /**
- * Returns the error for wrong values of a hook: REST_MODELS_INVALID_RECORD (400) if clients know all wrong fields.
+ * Returns the error for wrong values of a hook: REST_MODELS_INVALID_RECORD (400) if clients may name all wrong fields.
  * Otherwise it is a TypeError, because clients must learn nothing about hidden fields.
  */
 function faultOf ({ name, byName }: Model, known: ReadonlySet<Column>, faults: readonly FieldFault[]): Error {

@@ -13,7 +13,8 @@ import type { ListViewer } from './viewer.js'
  * includes `project`.
  *
  * @param wanted  the request, whose filters are already checked; a join that filters and `include` share counts once
- * @throws REST_MODELS_INVALID_INCLUDE, REST_MODELS_TOO_MUCH (both 400)
+ * @throws REST_MODELS_INVALID_INCLUDE (400) if the client may not include a path; REST_MODELS_TOO_MUCH (400) if one
+ *   path or all joins exceed a limit, or if all records together have more than {@link maxColumns} columns
  */
 export function planIncludes (
   rules: IncludeRules, { include, filters }: Pick<ListRequest, 'include' | 'filters'>, viewer: ListViewer

@@ -15,7 +15,7 @@ import type { ListViewer } from './viewer.js'
 const nothingClosed: ReadonlySet<Model> = new Set()
 const noIncludes: readonly PlannedInclude[] = []
 const noWords: readonly string[] = []
-/** Fields that an ordering names at most. MariaDB's sort buffer has room for the keys of 17 long texts. */
+/** Most fields that an ordering may name. MariaDB's sort buffer has room for the keys of 17 long texts. */
 const maxOrdering = 16
 
 /**
@@ -76,8 +76,9 @@ function invalidOrdering (message: string): Error {
 type Place = Pick<ListPlan, 'start' | 'after'>
 
 /**
- * True if pages are linked by cursors; false if they are numbered. They are numbered if the client did not send
- * `after`, or if `after` is empty, which asks for the first page, and the ordering permits no cursors.
+ * True if pages are linked by cursors, because the client sent `after`; false if they are numbered. An empty `after`
+ * asks for the first page. If the ordering permits no cursors, pages are then numbered, and other values of `after` are
+ * refused later.
  */
 function hasCursors (
   { visible }: ListRules, wanted: ListRequest, ordering: readonly PlannedOrder[]

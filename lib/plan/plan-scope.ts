@@ -10,7 +10,7 @@ import type { Scope, ScopeCondition } from './viewer.js'
 
 /**
  * Returns the conditions that a deployer's function `scope` asks for. That function returns an object of filters, such
- * as `{ age__lt: 30 }`, or null for no record at all.
+ * as `{ age__lt: 30 }`, or null for no record at all. `{}` permits every record.
  *
  * @throws TypeError if the function returned anything else, such as a promise, if a name is unknown, or if a value is
  *   undefined or of a wrong type; without this, such a mistake could show all records

@@ -11,8 +11,8 @@ import { requireNoFaults, type GivenValues, type WritePlan, type WriteRules } fr
 import { readFields, type WrittenField } from './read-fields.js'
 
 /**
- * Returns the value of a column before an update. Returns undefined if the column is hidden: a write must not depend on
- * hidden values.
+ * Returns the value of a column before an update. Returns undefined for a hidden column other than the owner: a write
+ * must not depend on hidden values.
  */
 export type StoredOf = (column: Column) => Json | undefined
 
@@ -22,9 +22,9 @@ export type StoredOf = (column: Column) => Json | undefined
  *
  * @param storedOf  gives the value of a column before the update; a field that is not writable may repeat that value
  * @param fixed     values that the scope fixes: the record has them already, and no client may change them
- * @returns the values, and if there are some, the moment of the update; none if `needsChange` is true and all values
- *   are those of the record
- * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
+ * @returns the values; if there are some, also the moment of the update for each column of `rules.touched`. Empty if
+ *   there is nothing to write, or if `needsChange` is true and all values are those of the record
+ * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field, and every field that cannot be changed
  */
 export function planUpdate (rules: WriteRules, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
   const isWritable = (column: Column): boolean => rules.writable.has(column) && !fixed.has(column)
@@ -69,9 +69,10 @@ function faultsOfChanges (
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**
- * Returns the columns of which an update writes no value that the record shows already. Some may show less than is
- * stored, or cannot keep every value that another program may store. A reference may be one that the database does not
- * permit any more, or one out of scope. A password is shown as its hash, which must not be hashed again.
+ * Returns the columns that an update does not write if the body repeats the value that the record shows. Records may
+ * show less than is stored, or another form of it, so writing that value could change the stored one, or be refused. A
+ * foreign key may refer to a record that is gone, or out of scope. A password is shown as its hash, which must not be
+ * hashed again.
  */
 export function keptIfEqual (columns: readonly Column[], dialect: Dialect): ReadonlySet<Column> {
   return new Set(columns.filter((column) => {
@@ -95,7 +96,7 @@ function isKept (
 /**
  * True for a value of a record that may not be all that is stored: null, except in a nullable text, and a text with a
  * character that stands for bytes which are not UTF-8. Also true for one that no body may write: an integer beyond the
- * range of its kind, a text that is no choice any more, and a text with a NUL.
+ * range of its kind, a text that the option `enum` does not list, and a text with a NUL.
  */
 function isDoubtful (column: Column, shown: Json): boolean {
   const { kind, nullable, options } = column

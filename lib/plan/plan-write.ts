@@ -43,7 +43,10 @@ export interface WriteRules {
  */
 export type WritePlan = ReadonlyMap<Column, Json>
 
-/** False for null in a column that is not nullable: a create has no value for it, and clients may not set it. */
+/**
+ * False for null in a column that is not nullable. A create has no value for such a column if no client may set it and
+ * it has no default.
+ */
 export function hasValue ([{ nullable }, value]: readonly [Column, Json]): boolean {
   return value !== null || nullable
 }
@@ -60,7 +63,7 @@ export type GivenValues = ReadonlyMap<Column, Json>
  * @param given  values that the server sets; what the body says of their columns is ignored, also if records do not
  *   show these columns
  * @returns a value for each column that a create writes, in the order of the model
- * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
+ * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field, and every field that the server sets
  */
 export function planCreate (rules: WriteRules, payload: Payload, given: GivenValues): WritePlan {
   const { created, owner, creatable, checkCreate } = rules
@@ -83,7 +86,8 @@ export function planCreate (rules: WriteRules, payload: Payload, given: GivenVal
  * Returns what the server gives to a new record: what the scope fixes, and the id of the user as the owner, if records
  * have one.
  *
- * @throws TypeError if the deployer's own policy gives a user whose id is no key of the model that `owner` refers to
+ * @throws TypeError if records have an owner and `id` is null, or no key of the model that `owner` refers to, as a
+ *   policy of the deployer may give it
  */
 export function givenValues (owner: Column | undefined, id: RecordKey | null, fixed: GivenValues): GivenValues {
   if (owner === undefined) return fixed
@@ -94,7 +98,7 @@ export function givenValues (owner: Column | undefined, id: RecordKey | null, fi
   return new Map(fixed).set(owner, value)
 }
 
-/** Returns, for the log, why no record can belong to a user with the given id, with the remedy but without the id. */
+/** Returns, for the log, why a user with the given id can own no record. The text has the id's type, not the id. */
 export function whyNoOwner (owner: Column, id: RecordKey | null): string {
   return `The policy gives a user whose id is no key of what '${owner.field}' refers to: ` +
     `the id is a ${typeof id}, and keys are of the type ${jsonTypeOf(owner)}`

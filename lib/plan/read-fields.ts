@@ -32,7 +32,10 @@ interface Names {
   readonly writable: ReadonlySet<Column>
 }
 
-/** Reads the fields of a body by column, and lists what is wrong with them: at most one fault for each name. */
+/**
+ * Reads the fields of a body by column, and lists what is wrong with them: at most one fault for each name, and at most
+ * {@link maxFaults} in all.
+ */
 export function readFields (names: Names, payload: Payload, { check, isKept }: Rules): {
   readonly fields: ReadonlyMap<Column, WrittenField>
   readonly faults: readonly FieldFault[]

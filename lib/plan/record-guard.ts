@@ -8,7 +8,7 @@ export interface ScopedRecord {
   readonly scope: Scope
   /**
    * Id of the user who must own the record, if the resource has an owner field; null stands for nobody, who owns no
-   * record. Absent in reads, which do not check the owner.
+   * record. Absent in reads that do not check the owner.
    */
   readonly ownerId?: RecordKey | null
 }
@@ -17,7 +17,10 @@ export interface ScopedRecord {
 export interface GuardedReference {
   readonly column: ForeignKeyColumn
   readonly value: Json
-  /** Scope in which the referred record must lie. To the client, a record outside this scope does not exist. */
+  /**
+   * Scope in which the referred record must lie. To the client, a record outside this scope does not exist. Empty if
+   * the client may see every such record, or if the server or a hook set the foreign key.
+   */
   readonly visible: Scope
   /** Conditions that the referred record must also meet, so that the written record lies inside its own scope. */
   readonly required: Scope

@@ -27,7 +27,7 @@ export interface Viewer {
   scopeOf (related: Model): Scope
 }
 
-/** The records and related models that the sender of a list, or of a read with a query, may use. */
+/** The records and related models that the sender of a request for a list, or of a read with a query, may use. */
 export interface ListViewer extends Viewer {
   /** Related models that the sender may not list, and so may neither filter through nor include. */
   readonly closed: ReadonlySet<Model>

@@ -99,8 +99,9 @@ async function warnOfAllUnshown (
 
 /**
  * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
- * or if `db` lacks a unique index that a model needs, has a column that no new record could fill or that it computes
- * itself, has a foreign key that refuses writes, or keeps a table that clients write to without transactions.
+ * or if `db` lacks a unique index that a model needs. Also rejects if `db` would refuse, because of a column or a
+ * foreign key, creates, updates or deletes that a policy does not close; and if clients may write to a table without
+ * transactions.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]

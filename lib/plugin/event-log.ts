@@ -2,7 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { EventListener, EventMessages, Events } from '../events/events.js'
 
 /**
- * Milliseconds after a refused request for which further refusals for the same reason are counted, and not logged each.
+ * Milliseconds after a refusal was logged for which further ones with the same queue and outcome are counted, and not
+ * logged each.
  */
 const refusalIntervalMs = 60_000
 

@@ -25,7 +25,10 @@ export type GuardHook = (request: object, reply: object, done: HookHandlerDoneFu
  */
 const registries = new WeakMap<object, ResourceRegistry[]>()
 
-/** Collects the models that one registration of the plugin serves. After `setup()` it accepts no more models. */
+/**
+ * Collects the models that one registration of the plugin serves. After `setup()` it accepts no more models. If there
+ * are models but `setup()` was not called, the app's `ready()` and `listen()` fail with REST_MODELS_NOT_SET_UP.
+ */
 export class ResourceRegistry {
   readonly #fastify: FastifyInstance
   readonly #options: CheckedOptions
@@ -122,7 +125,7 @@ export class ResourceRegistry {
   /**
    * Asks the databases for their state: `db` whether it accepts writes, `readDb` how far it is behind. It never
    * rejects, takes about a second at most, and uses no connection of a pool, except of a Kysely instance of your own.
-   * It may be called as often as you like, even before `setup()`.
+   * An answer is given again for 250 ms, so it may be called as often as you like, even before `setup()`.
    */
   async health (): Promise<Health> {
     return await this.#health.read()

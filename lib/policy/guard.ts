@@ -24,7 +24,7 @@ export function userOf<User extends Identity = PolicyUser> (
   return kUser in request ? request.getDecorator<User | undefined>(kUser) ?? null : null
 }
 
-/** The parts of a resource that decide who may do which operation. */
+/** The parts of a resource that decide who may do which operation, and the engine whose failures a policy may throw. */
 export interface Protected {
   readonly policy: AnyPolicy
   readonly protections: Protections
@@ -35,9 +35,10 @@ export interface Protected {
 
 /**
  * Returns the hooks that apply a policy before an operation; none if the operation is open and the resource has no
- * scope. A closed operation is always answered with 401. A guarded one is answered with 401 if the user is unknown, and
- * with 403 if the policy does not permit the operation to the user. An open operation of a resource with a scope is
- * answered with 401 only if the request has wrong credentials; never under a policy that knows no users.
+ * scope. A closed operation is answered with 401 whoever asks: the service document demands it for its read-only
+ * policy. A guarded one is answered with 401 if the user is unknown, and with 403 if the policy does not permit the
+ * operation to the user. An open operation of a resource with a scope is answered with 401 only if the request has
+ * wrong credentials; never under a policy that knows no users.
  */
 export function policyHooks (
   { policy, protections, scopeRule, engine }: Protected, authenticate: Authenticate, operation: Operation
@@ -95,8 +96,9 @@ interface Finder extends Pick<Protected, 'engine'> {
 }
 
 /**
- * Returns the user who sends a request; undefined if there is none, or none with a usable id. Throws what the policy
- * throws, or REST_MODELS_UNAVAILABLE (503) if that is a failure of a database that cannot serve now.
+ * Returns the user who sends a request. Returns undefined if there is none, or, with a warning in the log, if the user
+ * has no usable id, as {@link isUser} says. Throws what the policy throws, or REST_MODELS_UNAVAILABLE (503) if that is
+ * a failure of a database that cannot serve now.
  */
 async function findUser (
   { authenticate, engine }: Finder, request: FastifyRequest, reply: FastifyReply
@@ -150,7 +152,7 @@ const permittedFetchSites = ['same-origin', 'none']
  */
 export function browserGuard (allowedOrigins: readonly string[]): onRequestHookHandler {
   return (request, _reply, done) => {
-    if (isOwn(request, allowedOrigins)) return done()
+    if (isPermittedOrigin(request, allowedOrigins)) return done()
     const { origin } = request.headers
     request.log.info({ origin: origin && shownName(origin) },
       'Refused a write that a browser sent for a page of another site. If that site is yours, ' +
@@ -159,7 +161,7 @@ export function browserGuard (allowedOrigins: readonly string[]): onRequestHookH
   }
 }
 
-function isOwn (request: FastifyRequest, allowedOrigins: readonly string[]): boolean {
+function isPermittedOrigin (request: FastifyRequest, allowedOrigins: readonly string[]): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers
   if (origin !== undefined && allowedOrigins.includes(origin)) return true
   if (site !== undefined) return permittedFetchSites.includes(String(site))

@@ -13,9 +13,10 @@ interface Referred {
 }
 
 /**
- * Returns the resource whose scope references can get around. References follow the first resource of a model: if that
- * one has no scope, clients may refer to records that the scope of a later one hides. Undefined if `first` is not the
- * first one, if anybody may list it, so that there is nothing to hide, or if clients can set no reference to the model.
+ * Returns a resource that hides records by its scope although clients may refer to them; undefined if there is none.
+ * The first registered resource of a model decides which records foreign keys may refer to. If it has no scope, these
+ * are all records, also those that the scope of a later resource hides. Also undefined if `first` is not the first one,
+ * if anybody may list it, so that there is nothing to hide, or if clients can set no reference to the model.
  */
 export function hidingResource<Resource extends Referred> (
   first: Resource, all: readonly Resource[]

@@ -9,13 +9,14 @@ import type { AnyPolicy, Identity } from './policy.js'
  */
 export type MadeUpName = 'nobody' | 'user' | 'admin'
 
-/** A made-up user, to ask a policy or a scope about. */
+/** A user who does not exist, made up to find out what a policy or a scope permits to such users. */
 export interface MadeUpUser {
   readonly name: MadeUpName
-  /** The user as a scope gets it: null for nobody. */
+  /** The user as a policy or a scope gets it; null for {@link nobody}. */
   readonly identity: Identity | null
   /**
-   * The name of the property, such as `user.company`, for each made-up value that only one property of the user has.
+   * Names of the user's properties, such as `user.company`, by their made-up values. Values that several properties may
+   * have, such as `false`, are left out.
    */
   readonly names: ReadonlyMap<unknown, string>
 }
@@ -42,7 +43,7 @@ export function madeUpUser (policy: AnyPolicy, isAdmin: boolean): MadeUpUser {
   }
 }
 
-/** True if `userAuth` or `adminAuth` finds the users of a policy: their `admin` is a boolean, and nothing else. */
+/** True if `userAuth` or `adminAuth` finds the users of a policy. Only then is their `admin` certainly a boolean. */
 export function hasBooleanAdmin (policy: AnyPolicy): boolean {
   return furtherColumns(policy) !== undefined
 }
@@ -53,16 +54,18 @@ export function isAdminFlag (name: string): boolean {
 }
 
 /**
- * Returns the columns that a policy reads in addition to the id and the flag for admins; undefined if only the policy
- * itself knows which properties its users have. The `login` of a custom policy may be any value.
+ * Returns the columns that `userAuth` or `adminAuth` reads in addition to the id and the flag for admins. Returns
+ * undefined for any other policy: only that policy knows which properties its users have. Its `login` may be any value.
  */
 function furtherColumns ({ login, users, fields = [] }: AnyPolicy): readonly Column[] | undefined {
   return Object(login).found === undefined ? undefined : users?.columns.filter(({ field }) => fields.includes(field))
 }
 
 /**
- * Returns a made-up value of a column's kind, which may break its further rules, such as `maxLength`. Columns with
- * different numbers get different values, except those for which {@link isDistinct} is false.
+ * Returns a made-up value of a column's kind. The value may break further rules of the column, such as `maxLength`.
+ * Columns with different numbers get different values, except those for which {@link isDistinct} is false.
+ *
+ * @param number  position of the column among those of the user
  */
 function madeUpValue (column: Column, number: number): Json | undefined {
   const { kind, field, options } = column
@@ -95,8 +98,8 @@ function withEveryProperty (known: Readonly<Record<string, unknown>>, isAdmin: b
 }
 
 /**
- * Levels of a made-up user's properties that are placeholders. Without this limit, a loop in a policy or scope that
- * follows `team.parent` until there is none would never end.
+ * Levels of a made-up user's properties that are placeholders; deeper properties are undefined. Without this limit, a
+ * loop in a policy or scope that follows `team.parent` until there is none would never end.
  */
 const maxDepth = 4
 
@@ -116,7 +119,10 @@ function placeholder (name: string, depth = 1): object {
   })
 }
 
-/** Returns the name of the property that a placeholder stands for; undefined if the value is not a placeholder. */
+/**
+ * Returns the name of the property that a placeholder or its text stands for, such as `user.company`; undefined for any
+ * other value.
+ */
 export function placeholderName (value: unknown): string | undefined {
   if (typeof value !== 'string' && !(value instanceof String)) return undefined
   return /^<(user\.[^<>]+)>$/.exec(String(value))?.[1]

@@ -2,7 +2,10 @@ import { keysOf } from '../values/lookup.js'
 
 /** The requests of an operation, and the body of its answer. */
 interface OperationRow {
-  /** Methods of the requests. All of them do the same; the typed client sends the first. */
+  /**
+   * Methods of the requests. All of them do the same: PUT, too, keeps the fields that the body leaves out. The typed
+   * client sends the first.
+   */
   readonly methods: readonly ['GET'] | readonly ['POST'] | readonly ['PUT', 'PATCH'] | readonly ['DELETE']
   /** Path below the prefix: that of the list, or that of one record. */
   readonly path: 'list' | 'record'

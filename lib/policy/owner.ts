@@ -76,8 +76,8 @@ export async function readRecord (request: FastifyRequest, resource: OwnedResour
 
 /**
  * Returns the id of the user who sends a request, in the form that the owner field holds. It is null if nobody is
- * logged in, if the resource has no owner field, or if the id is not a valid key of the model that the owner field
- * refers to.
+ * logged in, if the resource has no owner field, or, with a warning in the log, if the id is not a valid key of the
+ * model that the owner field refers to.
  */
 export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget, 'owner'>): RecordKey | null {
   const id = userOf<Identity>(request)?.id
@@ -94,7 +94,8 @@ export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget,
  * @param change  the values of an update, and what must hold for them; absent for a delete
  * @returns REST_MODELS_RECORD_NOT_FOUND (404) if the record was deleted or left the scope meanwhile;
  *   REST_MODELS_FORBIDDEN (403) if the record has another owner now; otherwise REST_MODELS_CONSTRAINT (409) for a
- *   delete, and for an update what {@link explainWrite} returns for Unwritten
+ *   delete, and for an update what {@link explainWrite} returns for {@link Unwritten}, such as a 400 if a reference
+ *   leads to no record
  */
 export async function explainLost (
   resource: OwnedResource, record: ScopedRecord, change?: Pick<RecordUpdate, 'plan' | 'guard'>

@@ -19,7 +19,7 @@ export interface Credentials {
 
 /**
  * Checks a password against a stored value that is not an argon2id hash. The user is let in only if the result is
- * `true`, at once or as a promise.
+ * `true`, at once or as a promise. A login whose check takes longer than 5 seconds is refused with 503.
  */
 export type Verify = (password: string, stored: string) => boolean | Promise<boolean>
 
@@ -40,7 +40,10 @@ const maxRemembered = 1000
 /** Milliseconds for which a successful password check is remembered. */
 const rememberMs = 10 * 60 * 1000
 
-/** Milliseconds that `verify` may take. The login of a slower one is refused with 503, and its place is free. */
+/**
+ * Milliseconds that `verify` may take. A login whose `verify` takes longer is refused with 503, and no longer keeps
+ * others waiting.
+ */
 const maxVerifyMs = 5000
 
 /** Passwords of all clients that may wait to be checked or hashed. A further one is refused with 429. */
@@ -75,7 +78,10 @@ export class Passwords {
   readonly #verifiers = new WeakMap<Verify, number>()
   #lastVerifier = 0
 
-  /** @param events  gets an event for each login whose password is checked anew, or refused because too many wait */
+  /**
+   * @param events  gets an event for each login whose password a new check finds right or wrong, and for each that is
+   *   refused because too many wait
+   */
   constructor (events: Events = new Events()) {
     this.#events = events
   }
@@ -102,7 +108,8 @@ export class Passwords {
 
   /**
    * True if the password of the credentials matches the stored value. A password of more than {@link maxPasswordBytes}
-   * never matches.
+   * never matches, nor do credentials that are not well-formed Unicode. A check that is not remembered publishes the
+   * event `login` with its result, or with `too-many`.
    *
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting;
    *   REST_MODELS_UNAVAILABLE (503) if `verify` takes longer than {@link maxVerifyMs}

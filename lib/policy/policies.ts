@@ -9,13 +9,14 @@ const findNobody: Authenticate<never> = async () => null
 const knowingNobody = (): Authenticate<never> => findNobody
 
 /**
- * True if a policy may find users. The built-in policies without a login know none, so they call no credentials wrong.
+ * True if a policy may find users. False for `readOnlyAuth()` and `openAuth()`: they have no login, so under them no
+ * credentials are wrong.
  */
 export function knowsUsers ({ authenticator }: Pick<AnyPolicy, 'authenticator'>): boolean {
   return authenticator !== knowingNobody
 }
 
-/** Returns the default policy of the service document: anybody may read, and nobody may write. */
+/** Returns the default policy of the service document: anybody may read, and nobody may write, which is a 401. */
 export function readOnlyAuth (): Policy {
   return Object.freeze({ open: reads, closed: writes, authenticator: knowingNobody, permits: () => false })
 }
@@ -27,7 +28,7 @@ export function openAuth (): Policy {
 
 /**
  * Returns the user who sends a request, or null or undefined if nobody is logged in. The user's `id` is a safe integer
- * or a text of 1 to 255 characters.
+ * or a text of 1 to 255 characters. A user with any other `id` counts as not logged in.
  */
 export type FindHostUser<User extends Identity> =
   (request: FastifyRequest, reply: FastifyReply) => User | null | undefined | Promise<User | null | undefined>

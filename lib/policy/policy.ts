@@ -16,13 +16,16 @@ export interface PolicyUser extends Identity {
   readonly admin: boolean
 }
 
-/** Finds the user who sends a request; null if nobody is logged in: a guarded operation is then answered with 401. */
+/**
+ * Finds the user who sends a request. Returns null if nobody is logged in: an operation that needs a user is then
+ * answered with 401.
+ */
 export type Authenticate<User extends Identity = Identity> =
   (request: FastifyRequest, reply: FastifyReply) => Promise<User | null>
 
 /**
- * A Security Scheme Object of OpenAPI for how credentials are sent, such as `{ type: 'http', scheme: 'bearer' }`. The
- * value of an `apiKey` is sent in a header or a cookie.
+ * A Security Scheme Object of OpenAPI for how credentials are sent, such as `{ type: 'http', scheme: 'bearer' }`. An
+ * `apiKey` has `in`, which is `header` or `cookie`, and the `name` of that header or cookie.
  */
 export interface SecurityScheme {
   readonly type: 'http' | 'apiKey' | 'oauth2' | 'openIdConnect' | 'mutualTLS'
@@ -47,7 +50,10 @@ export interface PolicySetting {
 export interface Policy<User extends Identity = PolicyUser> {
   /** Operations that anybody may do. Credentials that such a request has are read only if the resource has a scope. */
   readonly open: readonly Operation[]
-  /** Operations that nobody may do; they are answered with 401. Default none. */
+  /**
+   * Operations that nobody may do. They are answered with 401, as the service document demands for its read-only
+   * policy. Default none.
+   */
   readonly closed?: readonly Operation[]
   /**
    * The way credentials are sent. It is shown in the OpenAPI document and decides the challenge of a 401. Without it,
@@ -57,7 +63,10 @@ export interface Policy<User extends Identity = PolicyUser> {
   readonly scheme?: SecurityScheme
   /** Called once by each `setup()`. Returns the function that finds the user of each request. */
   authenticator (setting: PolicySetting): Authenticate<User>
-  /** True if a known user may do an operation that is not open; otherwise it is answered with 403. */
+  /**
+   * True if a known user may do an operation that is neither open nor closed. Any other result is a 403, also a promise
+   * of true.
+   */
   permits (user: User, operation: Operation): boolean
   /** The model of the users, if there is one: an owner field must refer to it. */
   readonly users?: Model

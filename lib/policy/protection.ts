@@ -47,8 +47,8 @@ export interface RelatedProtection {
 
 /**
  * Compiles which related models the clients of a resource may filter through and include: those that they may list. A
- * model whose lists need a user is closed to all of them if `policy` opens its own lists, or finds users whom the
- * model's policy does not know. Models without a resource are not restricted here.
+ * model whose lists need a user is closed to all clients if `policy` opens its own lists, because these need no user,
+ * or if `policy` finds users whom the model's policy does not know. Models without a resource are not restricted here.
  *
  * @param policy  policy of the resource
  * @param related policy of the first registered resource of each related model

@@ -1,3 +1,4 @@
+import { notNull } from '../fields/operators.js'
 import type { Model } from '../model/define-model.js'
 import { splitName } from '../plan/path.js'
 import { ignoreRejection } from '../values/promises.js'
@@ -5,7 +6,7 @@ import { madeUpUser } from './made-up-users.js'
 import type { AnyPolicy } from './policy.js'
 import type { ScopeRule } from './visibility.js'
 
-/** The parts of a resource that decide what its scope sets. */
+/** The parts of a resource that decide which fields its scope sets in new records. */
 interface Scoped {
   readonly model: Model
   readonly policy: AnyPolicy
@@ -13,17 +14,25 @@ interface Scoped {
 }
 
 /**
- * Returns the keys of the fields that the scope of a resource may fix to one value, so that the server sets them. The
- * scope is asked about a made-up user who is no admin. If the scope fails for that user, the result is empty.
+ * Returns the keys of the fields that the scope of a resource may fix to one value, so that the server sets them in new
+ * records. The scope is asked about a user who is no admin, made up by {@link madeUpUser}. The result is empty if there
+ * is no scope, or if it fails for that user.
  */
 export function fixableBy ({ model, policy, scopeRule }: Scoped): ReadonlySet<string> {
   const given = scopeRule === undefined ? {} : outcomeOf(() => scopeRule.scope(madeUpUser(policy, false).identity))
-  const columns = Object.keys(given).map((name) => {
+  const columns = Object.entries(given).map(([name, value]) => {
     const { names: [field = '', ...others], operator } = splitName(name)
-    return others.length === 0 && operator === 'eq' ? model.byName.get(field) : undefined
+    return others.length === 0 && isOneValue(operator, value) ? model.byName.get(field) : undefined
   })
   // A scope never fixes the primary key.
   return new Set(columns.flatMap((column) => column === undefined || column === model.primaryKey ? [] : [column.key]))
+}
+
+/** True if a condition may permit one value alone. A property of a made-up user, which may be a list, counts as one. */
+function isOneValue (operator: string, value: unknown): boolean {
+  if (operator === 'is') return value !== notNull
+  const isOne = Array.isArray(value) ? value.length === 1 : operator === 'eq'
+  return isOne && ['eq', 'in'].includes(operator)
 }
 
 function outcomeOf (evaluate: () => unknown): object {

@@ -11,7 +11,10 @@ interface Cost {
 /** Parameters of the hashes that `hashPassword()` makes. */
 const usualCost: Cost = { memoryKiB: 19456, passes: 2, lanes: 1 }
 
-/** Work that a refusal costs at most, a second or so. A costlier hash must not slow down the logins of others. */
+/**
+ * Most work of a refusal, as {@link workOf} counts it: half a second. A stored hash that needs more must not slow down
+ * the refusals of other users.
+ */
 const maxWork = 2 ** 20
 
 /** Memory that argon2 needs for each lane, in KiB. */

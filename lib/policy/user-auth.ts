@@ -89,8 +89,8 @@ export function adminAuth (users: Model, options: UserAuthOptions = {}): Policy 
 }
 
 /**
- * Returns a function that logs a warning, once, if the stored password of a user is no argon2id hash, so that no login
- * of that user can succeed. It never warns if the policy has `verify`.
+ * Returns a function that logs a warning, once for all users, if the stored password of a user is no argon2id hash, so
+ * that no login of that user can succeed. It never warns if the policy has `verify`.
  */
 function hashWarning (users: Model, { password }: UserColumns, { verify }: UserAuthOptions) {
   let isDue = verify === undefined
@@ -106,15 +106,15 @@ function hashWarning (users: Model, { password }: UserColumns, { verify }: UserA
 export const kCredentials = Symbol('rest-models.credentials')
 
 /**
- * Returns a function that reads the HTTP Basic credentials of a request; it returns undefined if they are missing or
- * malformed. `@fastify/basic-auth` only parses the header here. The `validate` below never rejects, because after a
- * rejection without an Error that plugin would let the request in or never answer it. The challenge of the plugin is
- * not used, because it carries a charset, which the challenge of the service document does not have.
+ * Registers `@fastify/basic-auth` in a scope. Returns a function that reads the HTTP Basic credentials of a request; it
+ * returns undefined if they are missing or malformed. That plugin only parses the header here. Its challenge is not
+ * used, because it carries a charset, which the challenge of the service document does not have.
  */
 export async function readCredentials (
   scope: FastifyInstance
 ): Promise<(request: FastifyRequest, reply: FastifyReply) => Credentials | undefined> {
   await scope.register(basicAuth, {
+    // It never rejects: after a rejection without an Error, the plugin would let the request in or never answer it.
     validate: (username, password, request, _reply, done) => {
       request.setDecorator(kCredentials, { username, password })
       done()

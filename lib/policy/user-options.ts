@@ -17,7 +17,10 @@ export interface UserAuthOptions<Name extends string = string, Names extends Nam
   readonly password?: Name
   /** Field that must be true to log in; null if every user may log in. Default `active`. */
   readonly active?: Name | null
-  /** Field that is true for admins. Default `admin`; if the model lacks that field, `userAuth` finds no admins. */
+  /**
+   * Field that is true for admins. Default `admin`; if the model lacks that field, `userAuth` finds no admins, and
+   * `adminAuth` throws.
+   */
   readonly admin?: Name
   /**
    * Checks stored passwords that are not argon2id hashes; without this function, users with such a password cannot log
@@ -96,7 +99,11 @@ function requireColumn (users: Model, name: string, alternative = ''): Column {
     `${suggestion(name, Object.keys(users.fields))}; name another in the policy's options${alternative}`)
 }
 
-/** Returns the column of a field of the user model, which must be of a certain kind. Throws as {@link userColumns}. */
+/**
+ * Returns the column of a field of the user model, which must be of a certain kind. Throws as {@link userColumns}.
+ *
+ * @param alternative  words that the message for a missing field ends with, such as another remedy
+ */
 export function requireField (users: Model, name: string, kind: FieldKind, alternative = ''): Column {
   const column = requireColumn(users, name, alternative)
   if (column.kind !== kind) {

@@ -41,7 +41,7 @@ export interface ResourceScopes {
 
 /**
  * Returns which records the sender of a request may see. The scope of a related model is evaluated when it is first
- * asked for. Each scope is evaluated at most once in a request.
+ * asked for. Each scope is evaluated at most once. Throws as {@link scopeFor}.
  */
 export function viewerOf (request: FastifyRequest, { scopeRule, relatedScopes }: ResourceScopes): Viewer {
   if (scopeRule === undefined && relatedScopes.size === 0) return unscoped

@@ -32,7 +32,8 @@ export interface AnyResource {
 export interface DataProviderOptions {
   /**
    * Most records that the provider asks for in one request. It must not be above the `maxLimit` of any resource, nor
-   * above the server's `limits.inItems` if that is below 100. A longer page is loaded by several requests. Default 100.
+   * above the server's `limits.inItems` if that is below 100: the server would answer 400. A longer page is loaded by
+   * several requests. Default 100.
    */
   readonly maxLimit?: number
 }
@@ -57,7 +58,7 @@ export function resourceOf (client: AnyClient, name: string): AnyResource {
   return resource as AnyResource
 }
 
-/** A page of any size. If `size` is above `maxLimit`, several requests load the page. */
+/** A page of any size; the first `page` is 1. If `size` is above `maxLimit`, several requests load the page. */
 export interface Range {
   readonly page: number
   readonly size: number

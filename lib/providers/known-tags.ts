@@ -9,12 +9,12 @@ const maxTags = 200
 
 interface Known {
   readonly tag: string
-  /** The record as the client returned it with the ETag. */
+  /** The record as the client returned it with the ETag, as JSON. */
   readonly values: string
 }
 
 /**
- * The ETags of records that were read, by the name of the resource and a key: the values of the record, or its id. The
+ * The ETags of records that were read or written, by the resource's name and a key: the record's values or its id. The
  * libraries that data providers serve copy records, so an ETag cannot be found by the object that the client returned.
  */
 export class KnownTags {
@@ -24,8 +24,8 @@ export class KnownTags {
 
   /**
    * Reads a record and keeps its ETag under a key. A record with related ones comes without an ETag, so the record
-   * alone is read first. If the record changes between the two requests, the next write is refused, although nothing
-   * would be lost.
+   * alone is read first. That request is left out if the last record of the resource that was read alone had none.
+   * If the record changes between the two requests, the next write is refused, although nothing would be lost.
    *
    * @param read   requests the record with the given query
    * @param query  may name related records in `include`, and may have options of the request

@@ -53,9 +53,9 @@ function noneOf (field: string, value: unknown): Terms {
 }
 
 /**
- * Returns the query of a list for refine's filters.
+ * Returns the query of a list for refine's filters. A filter on `q` becomes the search.
  *
- * @throws TypeError naming the operator or the filter, if the API cannot express it
+ * @throws TypeError naming the operator or the filter, if the API cannot express it, or if two become one parameter
  */
 export function toFilters (filters: readonly CrudFilter[]): Record<string, unknown> {
   const query: Record<string, unknown> = {}

@@ -4,15 +4,15 @@ import { KnownTags } from './known-tags.js'
 interface Identified { readonly id?: unknown }
 
 /**
- * What the pages of an app with refine have seen: the ETags of records by their ids, and the references that records
- * were read with. refine does not say which state of a record a form shows. The state that was seen last counts.
+ * The ETags of records by their ids, and the names of the keys behind related records, as an app with refine has read
+ * them. refine does not say which state of a record a form shows, so the state that was read or written last counts.
  */
 export class SeenRecords {
   readonly #tags = new KnownTags()
   /** By the name of a resource: the name of each related record, and of its key, such as `person` and `person_id`. */
   readonly #references = new Map<string, Map<string, string>>()
 
-  /** Reads a record, and remembers its entity tag and its references as those that were seen last. */
+  /** Reads a record, and remembers its ETag and the names of the keys of its related records for the next write. */
   async read<Item extends object> (
     resource: string, read: (query: Query) => Promise<Item>, query: Query, id: unknown
   ): Promise<Item> {
@@ -21,7 +21,10 @@ export class SeenRecords {
     return record
   }
 
-  /** Returns the records of a list. Lists have no ETags: the known tag of a record that looks different is dropped. */
+  /**
+   * Returns the records of a list, and remembers the names of the keys of their related records. Lists have no ETags.
+   * So the known ETag of a record is dropped if the record differs from the one that came with the ETag.
+   */
   listed<Item extends Identified> (resource: string, records: Item[], query: Query): Item[] {
     const names = includedNames(query)
     for (const record of records) this.#tags.compare(resource, String(record.id), without(record, names))
@@ -29,7 +32,7 @@ export class SeenRecords {
     return records
   }
 
-  /** Returns a record as a write answered it, which is then the one that was seen. */
+  /** Returns a record as a write answered it, and remembers its ETag for the next write. */
   written<Item extends Identified> (resource: string, record: Item): Item {
     return this.#tags.keep(resource, record, String(record.id))
   }
@@ -39,7 +42,7 @@ export class SeenRecords {
     this.#tags.forget(resource, String(id))
   }
 
-  /** Returns the option `ifMatch` for an update. */
+  /** Returns the option `ifMatch` for an update; an empty object if no ETag of the record is known. */
   condition (resource: string, id: unknown): { readonly ifMatch?: string } {
     return this.#tags.condition(resource, String(id))
   }

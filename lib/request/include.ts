@@ -9,7 +9,7 @@ export const includeParameter = 'include'
  *
  * @returns the paths of related records, as the client wrote them; an empty list if there are none
  * @throws REST_MODELS_QUERY_TOO_LONG (414), REST_MODELS_INVALID_QUERY (400), REST_MODELS_UNKNOWN_PARAMETER (400) naming
- *   the first other parameter, REST_MODELS_INVALID_INCLUDE (400)
+ *   the first other parameter, REST_MODELS_INVALID_INCLUDE (400) if `include` is given twice
  */
 export function parseReadQuery (query: string, maxLength: number): readonly string[] {
   const entries = parseEntries(query, maxLength)

@@ -28,9 +28,12 @@ export interface ListRequest {
   readonly limit: number | undefined
   /** Page number, counted from 1; 1 if the client did not say, also with a cursor. */
   readonly page: number
-  /** Cursor that the page begins after, empty for the first page; undefined if pages are numbered. */
+  /** Cursor that the page begins after, empty for the first page; undefined if the client sent none. */
   readonly after: string | undefined
-  /** Parameters other than page, after and limit, for the links to other pages. */
+  /**
+   * Parameters for the links to other pages: all except `page`, `after` and `limit`, and except an empty `search`,
+   * `ordering` or `include`.
+   */
   readonly rest: Entries
 }
 

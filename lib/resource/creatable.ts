@@ -3,7 +3,10 @@ import { isFilledByDatabase, type Column } from '../model/column.js'
 import { writes } from '../policy/operations.js'
 import type { Registration } from './registration.js'
 
-/** Returns the writes that clients may make to the table of a resource, and the columns that no update sets. */
+/**
+ * Returns the writes to the table of a resource that its policy does not close, and the columns that no update sets,
+ * besides those of the key and those that only the database fills.
+ */
 export function openWritesOf ({ model, protections, readOnly, owner, hooks }: Registration) {
   // The hook may set fields that clients may not.
   const fixed: readonly Column[] = hooks?.beforeWrite === undefined ? [...readOnly] : []

@@ -11,7 +11,8 @@ import type { ResourceOptions } from './options.js'
 /**
  * Returns the columns of the fields that the option `exclude` or `readOnly` of a resource lists.
  *
- * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD if a name is no field of the model, or is the key `id`;
+ *   REST_MODELS_INVALID_OPTIONS if the option is no list, or if `exclude` names a part of the key
  */
 export function columnsNamed (
   model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly'
@@ -75,9 +76,10 @@ export function ownerOf (model: Model, name: string | undefined, policy: AnyPoli
 }
 
 /**
- * Returns the paths that the option `filterable` of a resource lists, by their names as `pathName` writes them.
+ * Returns the paths that the option `filterable` of a resource lists, by their names as {@link pathName} writes them.
  *
- * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD if a path leads to no field; REST_MODELS_INVALID_OPTIONS if the option is no
+ *   list, or if a path leads to a password
  */
 export function openedPaths (model: Model, options: ResourceOptions): ReadonlyMap<string, Path> {
   return new Map(listed(model, options, 'filterable').map((path) => openedPath(model, path)))

@@ -19,14 +19,17 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
    * users.
    */
   readonly scope?: (user: ScopeUser<Auth>) => ScopeOf<M> | null
-  /** Fields that no answer shows. Lists are filtered or ordered by them only if `filterable` names them. */
+  /**
+   * Fields that no answer shows. This does not keep clients from writing them. Lists are filtered or ordered by them
+   * only if `filterable` names them.
+   */
   readonly exclude?: ReadonlyArray<FieldNameOf<M>>
   /**
    * The foreign key to the user that owns a record. The server sets it to the user who creates the record, and only the
    * owner may change or delete the record.
    */
   readonly ownerField?: ForeignKeyNameOf<M>
-  /** Fields that no client may write. */
+  /** Fields that no client may write. A default, the scope or the hook `beforeWrite` may set them. */
   readonly readOnly?: ReadonlyArray<FieldNameOf<M>>
   /**
    * Names that filters may use although they would be closed without this option: excluded fields, or paths such as
@@ -40,14 +43,15 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   readonly search?: ReadonlyArray<TextNameOf<M>>
   /**
    * True if answers with one record have an `ETag`, except those with `include`. An update or delete with `If-Match` is
-   * then refused if the record has changed meanwhile, and one with `If-None-Match` if it has not; without this option,
-   * both are always refused.
+   * then refused with 412 if the tag of the record has changed, and one with `If-None-Match` if it has not. If false,
+   * the default, both are refused with 400, so that nobody relies on a protection that is not there.
    */
   readonly etag?: boolean
   /** Name of the resource in the path; the model's name in lower case if absent. */
   readonly path?: string
   /** Records per page if the request has no `limit`; that of the plugin if absent, or `maxLimit` if that is smaller. */
   readonly defaultLimit?: number
+  /** Greatest `limit` that a request may have; a greater one is refused with 400. That of the plugin if absent. */
   readonly maxLimit?: number
   /**
    * The `config` of every route of the resource. Plugins such as `@fastify/rate-limit` look there for their options.
@@ -90,6 +94,9 @@ export interface PageLimits {
 /**
  * Returns the page limits of options; a limit that is left out gets its default. The default of `defaultLimit` is
  * lowered to `maxLimit` if that is smaller.
+ *
+ * @param where  names the owner of the options, for messages
+ * @throws REST_MODELS_INVALID_OPTIONS if a limit is no whole number from 1 on, or if `defaultLimit` is the greater one
  */
 export function checkLimits (where: string, options: Partial<PageLimits>, defaults: PageLimits): PageLimits {
   const { maxLimit = defaults.maxLimit } = options

@@ -28,7 +28,7 @@ import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
 import { itemAt } from '../values/lookup.js'
 import type { ResourceAccess } from './access.js'
-import { compileHooked, type HookedTarget } from './hooked-target.js'
+import { compileHooked, type TransactedTarget } from './transacted-target.js'
 import { IncludedRecords } from './included-records.js'
 import type { Registration } from './registration.js'
 
@@ -54,7 +54,7 @@ export interface Resource
   /** Makes and serializes the records of lists and reads that have related records in them. */
   readonly included: IncludedRecords
   /** The hooks, and the table as they see it; undefined if the resource has no hooks. */
-  readonly hooked: HookedTarget | undefined
+  readonly hooked: TransactedTarget | undefined
   /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
   toListed (values: readonly Stored[]): ModelRecord
   /** Returns the record of a row from `reader` that has its values under keys, as the read of one record gives it. */

@@ -14,7 +14,8 @@ interface Hiding {
 /**
  * Returns the columns of the text fields that the option `search` of a resource lists; none if there is no such option.
  *
- * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD if the model lacks a field; REST_MODELS_INVALID_OPTIONS if a field is not of
+ *   the kind text, is named twice, or is excluded and not opened by `filterable`, or if the option is no list or empty
  */
 export function searchedColumns (
   model: Model, options: ResourceOptions, { excluded, opened }: Hiding

@@ -15,7 +15,7 @@ export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns:
   }
 }
 
-/** Logs a warning for each option and each foreign key of a resource that no client can use. */
+/** Logs a warning for each foreign key of a resource, and each path in its `filterable`, that no client can use. */
 export function warnOfUnusable (log: FastifyBaseLogger, resource: Resource): void {
   warnOfIneffective(log, resource)
   warnOfUnsettable(log, resource)
@@ -39,8 +39,9 @@ function warnOfIneffective (
 }
 
 /**
- * Logs a warning for each foreign key that no client can set, because the scope of the model that it refers to shows
- * none of its records to users whom its policy does not know. What the scope of the resource sets is no such key.
+ * Logs a warning for each foreign key that no client can set: the model that it refers to has a scope, and a policy
+ * that opens no operation and does not know the users of this resource. So these users see no record to refer to. Skips
+ * foreign keys that the scope of this resource sets.
  */
 function warnOfUnsettable (log: FastifyBaseLogger, resource: Resource): void {
   const { name, creatable, protections, relatedScopes } = resource
@@ -66,8 +67,8 @@ export function warnOfRegistration (
 }
 
 /**
- * Logs a warning for each password that a resource shows. Logs another for each excluded field whose values clients can
- * find out through the option `filterable` of the resource, even if a resource of a related model excludes the field.
+ * Logs a warning for each password that a resource shows. Logs another for each field whose values clients can find out
+ * through the option `filterable` of the resource, although this resource or one of a related model excludes the field.
  */
 function warnOfExposure (
   log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]

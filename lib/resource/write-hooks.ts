@@ -51,8 +51,9 @@ export type FinishedWrite<M extends Model = Model, Auth extends AnyPolicy = Poli
 export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Policy> {
   /**
    * Called when a request is permitted and its body is valid, before the statement that writes. Returns values that are
-   * written in addition, or in place of those of the client. It may set any field but the key, the owner and what the
-   * scope fixes. To refuse the write it throws {@link invalidRecord}, or any error with a status.
+   * written in addition, or in place of those of the client. It may set any field but the key, the owner, what only the
+   * database fills and what the scope fixes. What it returns for a delete is ignored. To refuse the write it throws
+   * `invalidRecord()`, or any error with a status.
    *
    * The hook is called before the transaction. If the record changes before it is locked, the hook is called again, in
    * the transaction. In such a further call on SQLite, a statement by the app's `db` would wait for this transaction

@@ -30,12 +30,15 @@ export interface PageLinks {
   /** Path of the list, with the final slash. */
   readonly url: string
   readonly limit: number
-  /** Number of records that the page has room for: fewer than `limit` if they are large. */
+  /**
+   * Most records that the page can hold: `limit`, or fewer if so many would exceed the resource's limit `pageBytes`.
+   * The next page begins after so many. On a last page with 3 records, it is still `limit`.
+   */
   readonly count: number
   /** Number of records before the page. */
   readonly start: number
   readonly hasNext: boolean
-  /** Cursor of the next page, if there is one. */
+  /** Cursor of the next page; undefined if there is no next page, or if only a page number can lead there. */
   readonly cursor: string | undefined
   /** Number of records on all pages; undefined if the client did not ask for it. */
   readonly total: Total | undefined

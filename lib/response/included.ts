@@ -18,14 +18,14 @@ export function compileToIncluded (
     (_column, index) => String(start + index),
     columns.filter(isForeignKey).map((column) => `${JSON.stringify(column.field)}: ${relatedTo(alias, column)}`)
   )
-  // A foreign key may be called `constructor`. The explicit 'undefined' hides what every object inherits under that
-  // name.
+  // A foreign key that is not included gets an explicit 'undefined'. It may be called `constructor`, and without this,
+  // its value would be what every object inherits under that name.
   const relatedTo = (alias: string, column: ForeignKeyColumn): string => {
     const index = includes.findIndex((include) => include.from === alias && include.column === column)
     const { [index]: include } = includes
     const { [index]: start } = starts
     if (include === undefined || start === undefined) return 'undefined'
-    // The primary key comes first, and no record has null there.
+    // The primary key comes first. It is null only if the row has no related record.
     return `row[${start}] === null ? null : ${literalOf(include.alias, include.visible, start)}`
   }
   return code.compile(literalOf(baseAlias, visible, 0))

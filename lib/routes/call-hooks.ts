@@ -10,15 +10,17 @@ import { hasValue, type WritePlan } from '../plan/plan-write.js'
 import type { Viewer } from '../plan/viewer.js'
 import { userOf } from '../policy/guard.js'
 import type { Identity } from '../policy/policy.js'
-import type { HookedTarget } from '../resource/hooked-target.js'
+import type { TransactedTarget } from '../resource/transacted-target.js'
 import type { Resource } from '../resource/resource.js'
 import { valueOf } from '../response/record.js'
 import type { Json } from '../values/values.js'
 
-/** A request that writes to a resource with hooks, or under a precondition. */
-export interface HookedRequest {
+/**
+ * A request that writes to a resource with hooks or under a precondition, or that deletes from a table with triggers.
+ */
+export interface TransactedRequest {
   readonly resource: Resource
-  readonly hooked: HookedTarget
+  readonly hooked: TransactedTarget
   readonly request: FastifyRequest
   readonly viewer: Viewer
 }
@@ -37,7 +39,7 @@ interface Occasion {
  *   if it throws a failure of a database that cannot serve now
  */
 export async function callBefore (
-  { resource, hooked: { hooks: { beforeWrite }, toWhole }, request }: HookedRequest,
+  { resource, hooked: { hooks: { beforeWrite }, toWhole }, request }: TransactedRequest,
   { operation, stored: row }: Occasion, plan: WritePlan
 ): Promise<unknown> {
   // The hook gets a copy. Without the copy, a hook that changes a JSON value in place would change what is written, and
@@ -47,7 +49,10 @@ export async function callBefore (
   return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))
 }
 
-/** Returns the values of a create, or those of an update that differ from the row, by the keys of their columns. */
+/**
+ * Returns the values of a create, except nulls that a column cannot hold, or those of an update that differ from the
+ * row, by the keys of their columns.
+ */
 function valuesFor ({ engine: { dialect } }: Resource, plan: WritePlan, row: Row | undefined): Record<string, Json> {
   const given = [...plan].filter((entry) => row === undefined
     ? hasValue(entry)
@@ -60,7 +65,7 @@ function valuesFor ({ engine: { dialect } }: Resource, plan: WritePlan, row: Row
  * such hook. Throws as {@link callBefore} and {@link addHookValues}.
  */
 export async function planWithHook (
-  write: HookedRequest, planned: GuardedPlan, occasion: Occasion
+  write: TransactedRequest, planned: GuardedPlan, occasion: Occasion
 ): Promise<GuardedPlan> {
   const { resource, hooked: { hooks, toWhole }, viewer } = write
   if (hooks.beforeWrite === undefined) return planned
@@ -78,7 +83,7 @@ export async function planWithHook (
  *   another database that cannot serve now
  */
 export async function callAfter (
-  { resource, hooked: { hooks: { afterWrite }, toWhole }, request }: HookedRequest, transaction: OpenTransaction,
+  { resource, hooked: { hooks: { afterWrite }, toWhole }, request }: TransactedRequest, transaction: OpenTransaction,
   { operation, stored: row }: Occasion, written: Row
 ): Promise<void> {
   if (afterWrite === undefined) return
@@ -93,7 +98,7 @@ export async function callAfter (
  * Returns the result of a hook.
  *
  * @throws REST_MODELS_UNAVAILABLE (503) after `limits.statementTime`, and what {@link toHostError} makes of what the
- *   hook throws. That leaves failures of the transaction as they are, so that it is repeated if it can be.
+ *   hook throws: failures of the transaction stay as they are, so that it is repeated if it can be
  */
 async function inTime<Result> (
   { name, limits: { statementTime }, engine: { dialect } }: Resource, hook: string, call: () => Promise<Result>

@@ -36,20 +36,20 @@ function isUnmodified (header: string | undefined, tag: string): boolean {
   return header !== undefined && isAmong(parseEntityTags(header), tag)
 }
 
-/** True if tags have a tag, which may be weak there. */
+/** True if `tags` are `*`, or have `tag`, strong or weak. False if they are undefined: the header is malformed. */
 function isAmong (tags: EntityTags | undefined, tag: string): boolean {
   return tags === '*' || tags?.some((one) => opaquePart(one) === tag) === true
 }
 
 /**
- * Checks the headers `If-Match` and `If-None-Match` of a write against the record as it was read before the handler.
- * Weak tags match no record in the former, and do so in the latter.
+ * Checks the headers `If-Match` and `If-None-Match` of a write against the record as it was read before the handler. A
+ * weak tag matches no record in `If-Match`, but matches in `If-None-Match`.
  *
- * @returns a function that checks the record again when it is locked; undefined if the request accepts any state of the
- *   record
- * @throws REST_MODELS_PRECONDITION_FAILED (412) if `If-Match` has other tags only, or `If-None-Match` has the tag;
- *   REST_MODELS_INVALID_PRECONDITION (400) if one of them is malformed, or if the resource has no tags, so that nobody
- *   relies on a protection that is not there
+ * @returns a function that throws 412 if the record, once it is locked, has another tag than here; undefined if the
+ *   request accepts any state of the record
+ * @throws REST_MODELS_PRECONDITION_FAILED (412) if `If-Match` has other tags only, or `If-None-Match` is `*` or has the
+ *   tag; REST_MODELS_INVALID_PRECONDITION (400) if one of them is malformed, or if the resource has no tags, so that
+ *   nobody relies on a protection that is not there
  */
 export function requireMatch (
   { headers }: FastifyRequest, { tagOf, toWritten }: Pick<Resource, 'tagOf' | 'toWritten'>, stored: Row

@@ -31,7 +31,8 @@ export function describeRoute (
 
 /**
  * Describes the route that answers 405 to methods that a path does not have. Before that, the policy treats the request
- * like one for the operation `judgedAs`.
+ * like one for the operation `judgedAs`. The route must be added after those of all operations, because its `config`
+ * moves what they share to the components of an OpenAPI document.
  */
 export function describeRefusal (resource: Resource, judgedAs: Operation): RouteDescription {
   return {

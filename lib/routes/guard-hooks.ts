@@ -27,14 +27,14 @@ export function guardHooks (
 ): Array<preHandlerHookHandler | preHandlerAsyncHookHandler> {
   const policy = policyHooks(resource, authenticate, operation) as readonly Hook[]
   return [
-    ...isPrivate(resource, operation) ? [noStore] : [],
+    ...isPrivate(resource, operation) ? [forbidCaching] : [],
     refuseForeign(allowedOrigins),
-    ...[forgetUser, ...policy, ...recordHooks(resource, operation)].map(passingOn),
-    rememberUser
+    ...[setUserAside, ...policy, ...recordHooks(resource, operation)].map(passingOn),
+    restoreUser
   ]
 }
 
-const noStore: preHandlerHookHandler = (_request, reply, done) => {
+const forbidCaching: preHandlerHookHandler = (_request, reply, done) => {
   reply.header('cache-control', 'no-store')
   done()
 }
@@ -42,8 +42,11 @@ const noStore: preHandlerHookHandler = (_request, reply, done) => {
 /** Users whom an earlier guard of the same route has found, while another guard runs. */
 const earlier = new WeakMap<FastifyRequest, Identity>()
 
-/** Forgets the user whom an earlier guard of the same route has found: the policy of this one may know other users. */
-const forgetUser: Hook = async (request) => {
+/**
+ * Sets aside, for {@link restoreUser}, the user whom an earlier guard of the same route has found: the policy of this
+ * guard may know other users. Throws an Error, which becomes a 500, if the route lies outside of the plugin's scope.
+ */
+const setUserAside: Hook = async (request) => {
   if (!(kUser in request)) {
     throw new Error(`The route '${request.routeOptions.url}' has a guard, but lies outside of the scope in which the ` +
       'plugin was registered: register the plugin where the route is, or around it')
@@ -54,14 +57,14 @@ const forgetUser: Hook = async (request) => {
 }
 
 /** Gives the handler the user of an earlier guard if this guard has found none. */
-const rememberUser: preHandlerHookHandler = (request, _reply, done) => {
+const restoreUser: preHandlerHookHandler = (request, _reply, done) => {
   if (userOf(request) === null) request.setDecorator(kUser, earlier.get(request))
   done()
 }
 
 /**
- * Returns a hook that refuses requests that a browser sends for a page of another origin. GET and HEAD requests pass,
- * whatever the operation: a route of the host may have any method.
+ * Returns a hook that refuses requests that a browser sends for a page of another origin, as {@link browserGuard} does.
+ * GET and HEAD requests pass, whatever the operation: a route of the host may have any method.
  */
 function refuseForeign (allowedOrigins: readonly string[]): preHandlerHookHandler {
   const guard = browserGuard(allowedOrigins)
@@ -87,9 +90,9 @@ function passingOn (hook: Hook): preHandlerAsyncHookHandler {
 
 /**
  * Returns a hook that reads the record and answers 404 if there is none or the user may not see it; for a write, also
- * 403 if the user is not the owner. The handler then finds the id in the form that records show: a client may write a
- * UUID in capital letters. On a path without `:id` the hook does nothing, but warns of other parameters. Returns no
- * hook if the operation is not on one record.
+ * 403 if the user is not the owner. The handler then finds the id in `request.params.id` in the form that records show:
+ * a client may write a UUID in capital letters. On a path without `:id` the hook checks nothing, and logs a warning,
+ * once, if the path has other parameters. Returns no hook if the operation is not on one record.
  */
 function recordHooks (resource: Resource, operation: Operation): readonly Hook[] {
   if (rowOf(operation).path !== 'record') return []

@@ -70,7 +70,8 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
 
 /**
  * Adds the route that answers all other {@link methods} of a path with 405. Before that, the policy must permit the
- * path's first write: create for the list, update for a record.
+ * path's first write: create for the list, update for a record. So under the read-only policy, these methods are
+ * answered with 401, too, as the service document demands.
  */
 function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' | 'record', guards: Guards): void {
   const onPath = operations.filter((operation) => rowOf(operation).path === path)
@@ -96,7 +97,7 @@ type PreHandlers = ReadonlyArray<preHandlerHookHandler | preHandlerAsyncHookHand
  */
 function stepsOf (resource: Resource, operation: Operation, { authenticate, refuseForeign, scheduler }: Guards) {
   const { protections: { [operation]: protection }, policy, scopeRule } = resource
-  // An open operation on a resource with a scope checks passwords too, if they are sent.
+  // An open operation on a resource with a scope checks passwords too, if they are sent, so it waits with guarded ones.
   const checksUsers = scopeRule !== undefined && protection === 'open' && knowsUsers(policy)
   const schedule = scheduler.scheduleOf(operation, checksUsers ? 'guarded' : protection)
   const preHandler: PreHandlers = [...schedule.preHandler, ...policyHooks(resource, authenticate, operation)]

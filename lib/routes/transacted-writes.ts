@@ -10,23 +10,29 @@ import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import { explainLost } from '../policy/owner.js'
-import type { HookedTarget } from '../resource/hooked-target.js'
+import type { TransactedTarget } from '../resource/transacted-target.js'
 import type { Resource } from '../resource/resource.js'
-import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
+import { callAfter, callBefore, planWithHook, type TransactedRequest } from './call-hooks.js'
 
-/** A record, and the user who must own it. Null owns no record. It counts only if the resource has an owner field. */
+/**
+ * A record, and the id of the user who must own it; null is nobody, who owns no record. The id counts only if the
+ * resource has an owner field.
+ */
 type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 
 /**
- * Returns a target without hooks, for writes under a precondition, and for deletes from tables with triggers, to a
- * resource that has no hooks.
+ * Returns the target of a resource that has no hooks, for its writes under a precondition, and for its deletes if its
+ * table has triggers.
  */
-export function withoutHooks (resource: Resource): HookedTarget {
+export function withoutHooks (resource: Resource): TransactedTarget {
   return { hooks: {}, whole: resource, toWhole: resource.toWritten }
 }
 
-/** Creates a record as `runCreate` does, and calls the hooks of the resource. */
-export async function createWithHooks (write: HookedRequest, planned: GuardedPlan): Promise<Row> {
+/**
+ * Creates a record as {@link runCreate} does, and calls the hooks of the resource. If a hook fails, no record is
+ * created, and this throws as {@link callBefore} and {@link callAfter} say.
+ */
+export async function createWithHooks (write: TransactedRequest, planned: GuardedPlan): Promise<Row> {
   const { resource: { engine, passwords }, resource, hooked: { hooks, whole } } = write
   if (hooks.beforeWrite !== undefined) await requireReferences(engine, resource, planned)
   const { plan: values, guard } = await planWithHook(write, planned, { operation: 'create' })
@@ -45,29 +51,34 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 }
 
 /**
- * Locks a record, checks the precondition again if there is one, and changes the record as `runUpdate` does, with
- * the hooks of the resource. The hook `beforeWrite` is called before the lock, so that it may use the database.
- * Meanwhile other writes of this process that would call it for the same record wait. If another write has changed the
- * record meanwhile, this hook is called again, under the lock.
+ * Locks a record, checks the precondition again if there is one, and changes the record as {@link runUpdate} does, with
+ * the hooks of the resource. The hook `beforeWrite` is called before the lock, so that it may use the database. Until
+ * this update has ended, other writes of this process that would call the hook for the same record wait. If another
+ * write still changes the record between the hook and the lock, the hook is called again, under the lock.
  *
  * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
- * @throws what {@link explainWrite} makes of a failure; what {@link explainLost} returns if the locked record was not
- *   written; REST_MODELS_UNAVAILABLE (503) if the other writes of the record take longer than two seconds
+ * @throws what a hook or the precondition throws; what {@link explainWrite} makes of a failure; what
+ *   {@link explainLost} returns if the locked record was not written; REST_MODELS_UNAVAILABLE (503) if the other writes
+ *   of the record take longer than two seconds
  */
 export async function updateLocked (
-  write: HookedRequest, planned: GuardedPlan, record: OwnedRecord
+  write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord
 ): Promise<Row | undefined> {
   return await inTurn(write, record, async () => await update(write, planned, record))
 }
 
-/** Runs a write of a record in its turn if the hook `beforeWrite` prepares it. */
+/**
+ * Runs a write of a record: at once or, if the resource has the hook `beforeWrite`, after all earlier writes of the
+ * record in this process that have such a hook.
+ */
 async function inTurn<Result> (
-  { resource: { engine, model }, hooked: { hooks } }: HookedRequest, { id }: LockedRecord, act: () => Promise<Result>
+  { resource: { engine, model }, hooked: { hooks } }: TransactedRequest, { id }: LockedRecord,
+  act: () => Promise<Result>
 ): Promise<Result> {
   return hooks.beforeWrite === undefined ? await act() : await engine.turns.inTurn(model.table, id, act)
 }
 
-async function update (write: HookedRequest, planned: GuardedPlan, record: OwnedRecord): Promise<Row | undefined> {
+async function update (write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord): Promise<Row | undefined> {
   const { resource: { engine, passwords }, resource, hooked: { hooks: { beforeWrite }, whole } } = write
   if (beforeWrite !== undefined) await requireReferences(engine, resource, planned)
   const prepare = async (seen: Row | undefined) => {
@@ -102,16 +113,16 @@ async function explainLocked (
 }
 
 /**
- * Deletes a record as `runDelete` does, with the lock and the hooks of {@link updateLocked}.
+ * Deletes a record as {@link runDelete} does, with the lock and the hooks of {@link updateLocked}.
  *
  * @returns true if the record was deleted, or if a trigger replaced the delete by a change of the record; false if the
  *   record is gone, left its scope, has another owner, or was kept by a trigger, whose other changes are rolled back
  */
-export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
+export async function deleteLocked (write: TransactedRequest, record: LockedRecord): Promise<boolean> {
   return await inTurn(write, record, async () => await remove(write, record))
 }
 
-async function remove (write: HookedRequest, record: LockedRecord): Promise<boolean> {
+async function remove (write: TransactedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { hooks, whole } } = write
   const seen = await rowForHook(write, record)
   if (hooks.beforeWrite !== undefined && seen === undefined) return false
@@ -139,17 +150,17 @@ async function remove (write: HookedRequest, record: LockedRecord): Promise<bool
  * @param locked  the row of the record before the delete
  */
 async function isReplaced (
-  inside: Engine, { resource, hooked: { whole } }: HookedRequest, { id, scope }: LockedRecord, locked: Row
+  inside: Engine, { resource, hooked: { whole } }: TransactedRequest, { id, scope }: LockedRecord, locked: Row
 ): Promise<boolean> {
-  // Without known triggers, and with hooks, which see all columns, the scope is not asked: a record that is not locked
-  // may have changed it.
+  // Without known triggers, and with hooks, which see all columns, the scope is not asked: a change of a related
+  // record, which is not locked, may have taken this one out of the scope.
   const asksScope = whole.statements.isTriggered && resource.hooked === undefined
   const { row } = await readStored(inside, whole, { id, scope: asksScope ? scope : [] })
   return !isDeepStrictEqual(row, locked)
 }
 
 /** Returns the row of a record for the hook `beforeWrite`; undefined if there is no such hook, or no such record. */
-async function rowForHook ({ resource: { engine }, hooked }: HookedRequest, record: LockedRecord) {
+async function rowForHook ({ resource: { engine }, hooked }: TransactedRequest, record: LockedRecord) {
   return hooked.hooks.beforeWrite && (await readStored(engine, hooked.whole, record)).row
 }
 

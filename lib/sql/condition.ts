@@ -27,7 +27,10 @@ interface Condition extends PatternTraits, Pick<PlannedCondition, 'column' | 'op
   readonly isArray?: boolean
 }
 
-/** Returns the dialect for statements that need no index of a text column: they compare a text only exactly. */
+/**
+ * Returns a dialect whose SQL compares texts only exactly, without the second comparison that lets an index serve. It
+ * is for statements that need no index of a text column, or must do without.
+ */
 export function withoutSeeks (dialect: Dialect): Dialect {
   return { ...dialect, seeksByCollation: false }
 }

@@ -6,7 +6,7 @@ import type { SqlContext } from './sql-context.js'
 /** Key of the number in the row that a count selects. */
 export const countKey = 'count'
 
-/** Compiles the SQL that counts the rows of a list, up to `plan.maxRows`, which bounds the cost of a long list. */
+/** Compiles the SQL that counts the rows of a list, up to `plan.maxRows`, so that no list is read beyond that. */
 export function compileCount (
   engine: SqlContext, table: FilteredTable, plan: OpenFilters & Pick<OpenPlan, 'maxRows'>
 ): CompiledQuery {

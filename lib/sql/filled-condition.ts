@@ -29,7 +29,7 @@ export function withFewShapes<C extends FilledCondition> (condition: C, dialect:
   const { syntax } = operators[operator]
   if (syntax === 'pattern') return withTraits(condition, dialect)
   if (syntax !== 'list' || values.length === 0) return condition
-  // A key of several columns has as many values for each item of the list, and bounds are two.
+  // An item of the list takes one value for each column of a key of several columns, or two for bounds.
   const hasBounds = storageOf(column, dialect).bounds !== undefined
   const width = column.parts?.length ?? (hasBounds ? 2 : 1)
   const count = values.length / width
@@ -66,7 +66,10 @@ function toArray (values: readonly Stored[]): string {
   return `[${values.map((value) => typeof value === 'bigint' ? String(value) : JSON.stringify(value)).join()}]`
 }
 
-/** Returns a condition with a slot in place of each value. A value of the operator `is` stays, as part of the SQL. */
+/**
+ * Returns a condition with a slot in place of each value. A value of the operator `is` stays, as part of the SQL; a
+ * slot is taken for it all the same.
+ */
 export function openCondition<C extends FilledCondition> (
   condition: C, nextSlot: () => Slot
 ): Omit<C, 'values'> & { readonly values: readonly Parameter[] } {
@@ -85,7 +88,7 @@ export function shapeOfCondition (condition: FilledCondition): string {
   return `${column.key} ${operator} ${filling}${traits}`
 }
 
-/** True for the operator `is`, whose null, true or false is part of the compiled statement and needs no slot. */
+/** True for the operator `is`, whose null, notnull, true or false is part of the compiled statement, not a slot. */
 function isConstant ({ operator }: FilledCondition): boolean {
   return operators[operator].syntax === 'constant'
 }

@@ -8,7 +8,7 @@ import { filteredRows, type FilteredTable, type OpenFilters } from './filtered-r
 import { includedColumns, includeSql, type OpenInclude } from './include-sql.js'
 import { keysetBranches, type Bound, type KeysetBranch } from './keyset.js'
 import { isLong, withholdLong, type LongValues } from './long-values.js'
-import { orderSql, tellsWhole, wholeKey } from './ordering.js'
+import { orderSql, wholeSelection, wholeKey } from './ordering.js'
 import { columnRef, selected } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
@@ -31,11 +31,11 @@ export interface ListBase extends LongValues, FilteredTable {
  */
 export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
   readonly includes: readonly OpenInclude[]
-  /** Number of rows to read. */
+  /** Most rows to read. */
   readonly maxRows: Slot
-  /** Number of rows to skip before the first row to read. */
+  /** Number of rows to skip before the first row to read. Not used if there are `bounds`. */
   readonly skipped: Slot
-  /** Bytes up to which a value is read; of a longer one only the length is read. */
+  /** Most bytes of a text or JSON value that is read; of a longer one only the length is read. */
   readonly maxValueBytes: Slot
   /** Position of the cursor, one bound for each column of the ordering; none on a first page or without a cursor. */
   readonly bounds: readonly Bound[]
@@ -55,8 +55,8 @@ export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan)
 }
 
 /**
- * Values in all conditions and searches of a list up to which each branch after a cursor repeats them. If there are
- * more values, there is only one branch.
+ * Most values, in the conditions and the search of a list, that each branch after a cursor repeats. If there are more
+ * values, there is only one branch.
  */
 const maxRepeatedValues = 64
 
@@ -74,7 +74,7 @@ function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch:
   const needsDeadline = dialect.views?.has(base.model) === true || mayTakeLong(plan)
   let query = filteredRows(engine, base, plan, { conditions: branch.conditions, mayTakeLong: needsDeadline })
     .select(listed(base, plan, dialect))
-  if (hasCursors) query = query.select(tellsWhole(ordering, dialect))
+  if (hasCursors) query = query.select(wholeSelection(ordering, dialect))
   for (const include of includes) {
     const { alias, column } = include
     query = query.leftJoin(`${column.target().table} as ${alias}`, (on) => on.on(includeSql(include, dialect)))
@@ -110,7 +110,7 @@ function selectFirst (
   const all = others.reduce((union, branch) => union.unionAll(part(branch)), part(branch))
   let query = db.selectFrom(all.as('rows'))
     .select(base.keys.map((key, index) => sql.ref(`_${index}`).as(key)))
-    .select(tellsWhole(plan.ordering, dialect).map(() => sql.ref(wholeKey).as(wholeKey)))
+    .select(wholeSelection(plan.ordering, dialect).map(() => sql.ref(wholeKey).as(wholeKey)))
   for (const { order, key } of ordered) query = query.orderBy(orderSql(order, sql`${sql.ref(key)}`, dialect))
   return query.limit(dialect.limit(plan.maxRows)).compile()
 }

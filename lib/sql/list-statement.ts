@@ -18,9 +18,9 @@ import type { SqlContext } from './sql-context.js'
 export interface ReadLimits {
   /** Time of `performance.now()`, in milliseconds, at which SQLite ends the list. The other engines ignore it. */
   readonly deadline: number
-  /** Number of rows to read. */
+  /** Most rows to read. */
   readonly maxRows: number
-  /** Bytes up to which a value is read; of a longer one only the length is read. */
+  /** Most bytes of a text or JSON value that is read; of a longer one only the length is read. */
   readonly maxValueBytes: number
 }
 
@@ -52,7 +52,7 @@ export function withIncludes (base: ListBase, includes: readonly PlannedInclude[
 /**
  * Returns a {@link ListPlan} that is narrowed to the given rows by their primary keys. Without this, the database may
  * sort all rows, each together with its related records in full. Returns `plan` unchanged if it has no includes, or if
- * a row holds only the length of its key.
+ * a row has only the length of a key that was too long to be read.
  */
 export function narrowedToRows (
   rows: ArrayRows, { model, visible }: ListBase, plan: ListPlan

@@ -5,9 +5,9 @@ import type { Parameter, Stored } from '../engines/storage.js'
 import { valueKindOf, type Column } from '../model/column.js'
 
 /**
- * Prefix of the text that a row holds in place of a withheld value; the value's length in bytes follows it. Nobody can
- * store a text that looks the same, because each process makes its prefix at random. The prefix is ASCII, because
- * MariaDB combines only ASCII with every character set.
+ * Prefix of the text that a row holds in place of a value that {@link withholdLong} leaves out; the value's length in
+ * bytes follows it. Nobody can store a text that looks the same, because each process makes its prefix at random. The
+ * prefix is ASCII, because MariaDB combines only ASCII with every character set.
  */
 const withheldPrefix = `\u0001${randomBytes(12).toString('hex')}:`
 const withheldPrefixCode = withheldPrefix.charCodeAt(0)
@@ -22,8 +22,9 @@ export function isLong (column: Column): boolean {
 }
 
 /**
- * Returns SQL that gives the value, or only its length if the value has more than `maxBytes` bytes. The engine then
- * does not send the value. SQLite and PostgreSQL do not even read a long text that they keep apart from its row.
+ * Returns SQL that gives the value. If the value has more than `maxBytes` bytes, the SQL gives {@link withheldPrefix}
+ * and the length in bytes, and the engine does not send the value. SQLite and PostgreSQL do not even read a long text
+ * that they keep apart from its row.
  */
 export function withholdLong (value: RawBuilder<unknown>, maxBytes: Parameter): RawBuilder<unknown> {
   const length = sql`octet_length(${value})`

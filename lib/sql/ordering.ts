@@ -6,12 +6,13 @@ import { columnRef } from './selection.js'
 
 /**
  * Name of an extra value at the end of a row: 1 if the row holds all that is stored in the columns of the ordering,
- * otherwise 0. A cursor can only be made of a row with 1. If every row would have 1, the value is left out.
+ * otherwise 0. A cursor can only be made of a row with 1. The value is left out if every row would have 1, or if pages
+ * are numbered.
  */
 export const wholeKey = '_whole'
 
 /** Returns the value {@link wholeKey} for `select`; an empty list if no row needs it. */
-export function tellsWhole (
+export function wholeSelection (
   ordering: readonly PlannedOrder[], dialect: Dialect
 ): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
   const claims = ordering.flatMap(({ column }) => {

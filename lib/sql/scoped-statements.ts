@@ -44,8 +44,8 @@ export function lockingSelect (context: SqlContext, shape: StatementShape, recor
 }
 
 /**
- * Returns the statement that deletes a record, if it lies inside the scope. If the resource has an owner field, the
- * user with the `ownerId` of `record` must own it, too.
+ * Returns the statement that deletes a record, if it lies inside the scope. If `record` has an `ownerId` and the
+ * resource an owner field, that user must own the record, too.
  */
 export function scopedDelete (context: SqlContext, shape: StatementShape, record: ScopedRecord): Query {
   const statement = new ShapedStatement('delete', shape, context.dialect)
@@ -55,8 +55,8 @@ export function scopedDelete (context: SqlContext, shape: StatementShape, record
 
 /**
  * Returns the statement that changes a record, if it lies inside the scope and all `references` refer to permitted
- * records. If the resource has an owner field, the user with the `ownerId` of `record` must own it, too. The statement
- * returns the visible columns if the engine can do that.
+ * records. If `record` has an `ownerId` and the resource an owner field, that user must own the record, too. The
+ * statement returns the visible columns if the engine can do that.
  */
 export function scopedUpdate (
   context: SqlContext, shape: StatementShape, record: ScopedRecord, { values, references }: ScopedValues

@@ -61,8 +61,8 @@ export class ShapedStatement {
   }
 
   /**
-   * Returns the conditions that a row is the record, lies inside the scope, and if `ownerId` is given, that the user
-   * with this id owns the record.
+   * Returns the conditions that a row is the record and lies inside the scope. If `ownerId` is given and the resource
+   * has an owner field, the user with this id must own the record, too.
    */
   isRecord ({ id, scope, ownerId }: ScopedRecord): readonly Build[] {
     const { model, model: { primaryKey, table }, owner } = this.#shape

@@ -15,14 +15,14 @@ export interface StatementShape {
   /** Name under which statements are cached, if it is not that of the resource. */
   readonly cachedAs?: string
   readonly model: Model
-  /** Columns that statements return: those that records show. With hooks, writes return all but hidden passwords. */
+  /** Columns that statements return: those that records show; for writes with hooks, all except hidden passwords. */
   readonly visible: readonly Column[]
   /**
    * Columns that are read before an update or delete: the visible ones and the owner. Hidden columns are read only for
    * hooks, because comparing a body with them would reveal their values.
    */
   readonly stored: readonly Column[]
-  /** Columns that a create writes: all that the database does not generate. */
+  /** Columns that a create writes: all except a key that the database generates, and what only the database fills. */
   readonly created: readonly Column[]
   readonly owner: Column | undefined
 }
@@ -33,7 +33,7 @@ export interface Statements {
   readonly read: Statement
   /** Selects {@link StatementShape.stored}, on the engine that writes. Parameters: as for `read`. */
   readonly stored: Statement
-  /** Inserts a record. Parameters: a value for each column that the database does not generate, in model order. */
+  /** Inserts a record and returns its visible columns. Parameters: a value for each of `created`, in model order. */
   readonly create: Statement
   /** Selects the visible columns, on the engine that writes, after a write of the record. Parameters: as for `read`. */
   readonly written: Statement
@@ -44,7 +44,10 @@ export interface Statements {
   readonly delete: Statement
   /** True if a column of the primary key holds texts, whose comparison depends on a collation. */
   readonly comparesTexts: boolean
-  /** True if triggers may change a record after a statement that wrote it has returned it, or in place of a delete. */
+  /**
+   * True if triggers may change a record after the write has returned it, or in place of a delete. The record is then
+   * read again after the write.
+   */
   readonly isTriggered: boolean
 }
 
@@ -56,7 +59,10 @@ export const selectNoRow: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 
 /** Limit of one row. It is a literal, because all parameters of a statement for {@link withParameters} are slots. */
 export const oneRow = sql.lit(1)
 
-/** Compiles the fixed statements of a resource. */
+/**
+ * Compiles the fixed statements of a resource. The statement `read` is for `reader`, which may be another database (the
+ * option `readDb`); all others are for `engine`.
+ */
 export function compileStatements (
   engine: SqlContext, reader: SqlContext, shape: StatementShape
 ): Statements {

@@ -27,7 +27,8 @@ interface AddedColumn {
 
 /**
  * Adds a column to a table that exists. If the column is unique, {@link addUnique} must follow. If it is a foreign key,
- * `addReference` must follow, except on SQLite, where this function adds the foreign key with the column.
+ * `addReference` must follow, except on SQLite, where this function adds the foreign key with the column. If
+ * {@link momentOf} returns SQL for the column, all rows must be set to it afterwards.
  */
 export async function addColumn (db: SchemaTarget, { model, column }: AddedColumn, dialect: Dialect): Promise<void> {
   const { altersByColumn } = dialect.schema
@@ -39,8 +40,9 @@ export async function addColumn (db: SchemaTarget, { model, column }: AddedColum
 }
 
 /**
- * Returns the statement that declares an existing column of MariaDB again, with the default and the checks that
- * createTables() writes, because the check of a column has no name by which it could be dropped.
+ * Returns the statement that replaces the checks of an existing column of MariaDB, where they have no name by which
+ * they could be dropped. It declares the column again: with its type and collation as they are, and with the default
+ * and the checks that createTables() writes.
  */
 export function modifyColumn (
   db: SchemaTarget, { model, column, existing }: AddedColumn & { readonly existing: WrittenColumn }, dialect: Dialect
@@ -76,20 +78,24 @@ function withConstantDefault (column: Column, dialect: Dialect): Dialect {
 
 /**
  * Returns the current time as SQL if all rows must be set to it after a column was added: only on SQLite, which can add
- * no column with this default. Returns undefined if the engine sets it itself, or if the column has another default.
+ * no column with this default. Returns undefined if the engine sets it itself, or if the column has another default or
+ * none.
  */
 export function momentOf (column: Column, dialect: Dialect): RawBuilder<unknown> | undefined {
   if (dialect.schema.altersByColumn !== true || !isNow(column)) return undefined
   return sql`${storageOf(column, dialect).now}`
 }
 
-/** Makes a column, or several together, unique by a unique index, which every engine can add to existing columns. */
+/**
+ * Makes a column, or several together, unique by a unique index, which every engine can add to existing columns. Fails
+ * if rows have the same values in them, or if an index has this name already.
+ */
 export async function addUnique (db: SchemaTarget, { table }: Model, group: readonly Column[]): Promise<void> {
   const names = group.map(({ name }) => name)
   await db.schema.createIndex(uniqueNameOf(table, names)).on(table).columns(names).unique().execute()
 }
 
-/** Drops an index of a table. */
+/** Drops an index of a table. Fails if there is no such index. */
 export async function dropIndex (
   db: SchemaTarget, { table, name }: { readonly table: string, readonly name: string }, { schema }: Dialect
 ): Promise<void> {

@@ -19,7 +19,7 @@ interface Existing {
   readonly checks: readonly CheckRow[]
 }
 
-/** A check that createTables() may have written. */
+/** A check that createTables() may have written: its text in `condition`, its parsed form in `conditions`. */
 interface FoundCheck {
   readonly row: CheckRow
   readonly column: string

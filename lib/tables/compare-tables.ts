@@ -8,7 +8,8 @@ import type { DatabaseTables, TableColumn } from './read-tables.js'
 
 /**
  * Compares models with their tables: columns, types, whether null is permitted, whether the database generates the
- * primary key, and whether the key names one row.
+ * primary key, and whether other tables inherit from the table, so that a key may name several rows. A table may have
+ * further columns.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming both sides of every difference
  */
@@ -19,7 +20,7 @@ export function requireTables (tables: DatabaseTables, models: Iterable<Model>, 
   }
 }
 
-/** True if the table that a model names is a view. */
+/** True if the table that a model names is a view, or a materialized view or foreign table of PostgreSQL. */
 export function isView (tables: DatabaseTables, model: Model): boolean {
   return model.columns.some((column) => tables.columnOf(model, column)?.isView === true)
 }
@@ -64,7 +65,10 @@ function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): 
   })]
 }
 
-/** Returns why no model can have a table from which others inherit, as one sentence; none for another table. */
+/**
+ * Returns a sentence with the remedy if other tables inherit from the table of a model: no model can have such a table.
+ * Returns none for any other table.
+ */
 export function inheritanceFaults (tables: DatabaseTables, model: Model): readonly string[] {
   if (!tables.isInherited(model)) return []
   return [`model '${model.name}' cannot have table '${model.table}': other tables inherit from it, and their rows ` +

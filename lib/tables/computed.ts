@@ -3,16 +3,16 @@ import { isYes } from '../engines/catalog.js'
 import { errors } from '../errors.js'
 import { isFilledByDatabase, isGenerated, type Column } from '../model/column.js'
 import { nameField } from './compare-tables.js'
-import type { OpenWrites } from './enforceable.js'
+import type { PermittedWrites } from './enforceable.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
- * Checks that no write of clients names a column that the database computes, because it would refuse each of them.
+ * Checks that no write of clients sets a column that the database computes. The database would refuse every such write.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the fields and the remedy
  */
 export async function requireUncomputed (
-  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]
 ): Promise<void> {
   if (writes.length === 0) return
   const { db, dialect: { catalog, foldName } } = readHandle(handle)
@@ -29,7 +29,7 @@ export async function requireUncomputed (
 }
 
 /** Returns the columns that writes set: in a create all that the API writes, in an update those that may change. */
-function writtenBy ({ model, operations, kept }: OpenWrites): readonly Column[] {
+function writtenBy ({ model, operations, kept }: PermittedWrites): readonly Column[] {
   const columns = model.columns.filter((column) => !isFilledByDatabase(column) && !isGenerated(column))
   if (operations.includes('create')) return columns
   return operations.includes('update') ? columns.filter((column) => !kept.includes(column)) : []

@@ -37,7 +37,7 @@ function needsValue ({ nullable, generated, computed, declared, type }: ColumnRo
     catalog.implicitDefaults?.includes(type) !== true
 }
 
-/** Says of each column that {@link findUnfillable} found why it keeps records from being created, in a line. */
+/** Returns a line for each column that {@link findUnfillable} found. It says why no record can be created. */
 export function unfillableLines (
   found: ReadonlyMap<Model, readonly string[]>, { foldName }: Dialect
 ): readonly string[] {

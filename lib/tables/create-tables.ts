@@ -13,8 +13,9 @@ import { addReference, createIndex, createTable, indexesOf } from './table.js'
 import { requireUniqueIndexes } from './unique-indexes.js'
 
 /**
- * Creates the tables that do not exist yet, with their constraints and indexes, all of them or none. It compares
- * tables that exist with their models, and never alters them.
+ * Creates the tables that do not exist yet, with their constraints and indexes, all of them or none. If this fails on
+ * MariaDB, a table to which another process has written meanwhile stays. Tables that exist are compared with their
+ * models, and never altered. If several processes call this at the same time, one creates the tables, the others wait.
  *
  * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit, if a foreign key cannot refer to it, or if
  *   the table that a foreign key refers to is missing (SQLite permits that); REST_MODELS_INVALID_MODEL if a default
@@ -53,7 +54,11 @@ async function requireReferable (
   throw new errors.TableMismatch(`No table was created:\n- ${lines.join('\n- ')}`)
 }
 
-/** Checks that the defaults of models fit their fields. */
+/**
+ * Checks that the defaults of models fit their fields. Defaults that a function makes are not checked.
+ *
+ * @throws REST_MODELS_INVALID_MODEL naming the model and the field
+ */
 export function requireDefaults (models: readonly Model[]): void {
   const checks = checkCompiler()
   for (const { name, columns } of models) {
@@ -61,7 +66,7 @@ export function requireDefaults (models: readonly Model[]): void {
   }
 }
 
-/** Returns the models whose tables do not exist. Throws if the table of another model does not fit that model. */
+/** Returns the models whose tables do not exist. Throws if a table that exists does not fit its model. */
 async function missingOf (
   handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
 ): Promise<readonly Model[]> {

@@ -9,31 +9,32 @@ import { isView } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /** The writes of clients to the table of a model. */
-export interface OpenWrites {
+export interface PermittedWrites {
   readonly model: Model
-  /** The open ones of `create`, `update` and `delete`. */
+  /** Those of `create`, `update` and `delete` that are not closed, so that some client may send them. */
   readonly operations: readonly string[]
   /** Columns that no update sets, besides those of the key and those that only the database fills. */
   readonly kept: readonly Column[]
 }
 
 /** A write that the database refuses whatever a client sends, and why, in the words of the database. */
-export interface RefusedWrite {
+export interface ImpossibleWrite {
   readonly model: Model
   readonly operation: 'create' | 'update' | 'delete'
   readonly why: string
 }
 
 /**
- * Finds the writes that the database refuses because of a foreign key. SQLite permits a foreign key to what does not
- * exist, or to columns that are not unique. It then refuses writes to either table, and writes that lead there by a
- * trigger or `on delete cascade`. So it is asked to plan a write of each kind, which it does not execute. Skips views.
+ * Finds the writes that SQLite refuses whatever their values, because of a foreign key or a trigger. SQLite permits a
+ * foreign key to what does not exist, or to columns that are not unique. It then refuses writes to either table, and
+ * writes that lead there by a trigger or `on delete cascade`. So it is asked to plan a write of each kind, which it
+ * does not execute. Skips views. Returns none for other engines, where a foreign key needs a table that exists.
  */
 export async function findRefused (
-  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
-): Promise<readonly RefusedWrite[]> {
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]
+): Promise<readonly ImpossibleWrite[]> {
   const { db, dialect } = readHandle(handle)
-  const refused: RefusedWrite[] = []
+  const refused: ImpossibleWrite[] = []
   if (dialect.schema.needsTargets) return refused
   for (const { model, operations, kept } of writes.filter(({ model }) => !isView(tables, model))) {
     for (const [operation, statement] of statementsOf(model, kept)) {
@@ -49,12 +50,12 @@ export async function findRefused (
 }
 
 /**
- * Checks that no foreign key makes the database refuse every write of a kind, as {@link findRefused} tells.
+ * Checks that no foreign key or trigger makes the database refuse every write of a kind, as {@link findRefused} tells.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the tables and the remedy
  */
 export async function requireEnforceable (
-  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]
 ): Promise<void> {
   const refused = await findRefused(handle, tables, writes)
   if (refused.length === 0) return
@@ -64,10 +65,13 @@ export async function requireEnforceable (
     'refers to, and a trigger the tables that it names. Add what is missing, or close these operations in the policy')
 }
 
-/** Returns a write of each kind. As those of requests, it returns rows, with which SQLite checks more foreign keys. */
+/**
+ * Returns a write of each kind, without an update if that would set no column. Each has `returning`, as the writes of
+ * requests have, because SQLite then checks more foreign keys.
+ */
 function statementsOf (
-  model: Model, kept: OpenWrites['kept']
-): ReadonlyArray<readonly [RefusedWrite['operation'], RawBuilder<unknown>]> {
+  model: Model, kept: PermittedWrites['kept']
+): ReadonlyArray<readonly [ImpossibleWrite['operation'], RawBuilder<unknown>]> {
   const table = sql.table(model.table)
   const never = [...keyColumnsOf(model), ...kept]
   const values = model.columns

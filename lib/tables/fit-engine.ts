@@ -1,4 +1,4 @@
-import { requireOf, type Engine } from '../database/engine.js'
+import { requireMet, type Engine } from '../database/engine.js'
 import type { Model } from '../model/define-model.js'
 import { hasType, isView, requireTables, storagesOf } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
@@ -15,7 +15,7 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
   const { db, dialect, dialect: { requiredBy = {} } } = engine
   requireTables(tables, models, dialect)
   for (const [type, requirement] of Object.entries(requiredBy)) {
-    if (hasType(tables, models, type)) await requireOf(db, requirement)
+    if (hasType(tables, models, type)) await requireMet(db, requirement)
   }
   const storages = storagesOf(tables, models, dialect)
   const triggered = await triggeredModels(engine, tables, models)

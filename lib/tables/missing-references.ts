@@ -17,8 +17,9 @@ interface Existing {
 }
 
 /**
- * Returns, as sentences, how the foreign keys of models differ from those of existing columns: the database has none,
- * or it does something else when a record is deleted that others refer to.
+ * Returns, as sentences with the remedies, how the foreign keys of models differ from those of existing columns: the
+ * database has none, or it does something else when a record is deleted that others refer to. Skips views, and tables
+ * and columns that do not exist.
  */
 export function missingReferences (models: readonly Model[], existing: Existing): readonly string[] {
   const { tables } = existing
@@ -33,7 +34,7 @@ function differencesOf ({ model, column }: Reference, existing: Existing): reado
   const target = column.target()
   const found = references.filter((row) => tables.isSameTable(row, model) &&
     dialect.foldName(row.column) === dialect.foldName(column.name) &&
-    // A table in another schema has no name.
+    // The name is empty for a table that is found only by its schema. It may be the right one.
     [tables.nameOf(target), ''].includes(tables.nameOf({ table: row.target })))
   const where = `column '${column.name}' of table '${model.table}'`
   const actions = found.map(({ onDelete }) => onDelete.toLowerCase().replace('restrict', 'no action'))

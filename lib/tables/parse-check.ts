@@ -1,6 +1,6 @@
 import type { Dialect } from '../engines/dialect.js'
 
-/** A check of a column, in a form that is the same on all engines. */
+/** A check of a column, in a form that is the same on all engines, whatever the order of its conditions. */
 export interface ParsedCheck {
   /** Name of the column as it is written, possibly in quotes. */
   readonly name: string
@@ -53,14 +53,14 @@ function numberOf (value: string): string {
 }
 
 /**
- * Returns a value without the characters that engines escape differently. MariaDB tells four question marks for a
- * character of four bytes.
+ * Returns a value without the characters that engines escape differently. Each character beyond U+FFFF becomes `????`,
+ * because MariaDB prints it so.
  */
 function labelOf (value: string): string {
   return value.replace(/\\[nrZ0]|[\\'\p{Cc}]/gu, '').replace(/[\u{10000}-\u{10ffff}]/gu, '????')
 }
 
-/** Returns the conditions of the checks without a name that Kysely has written in a statement that creates a table. */
+/** Returns the conditions of all checks without a name in a `create table` statement, as Kysely writes it. */
 export function checksIn (statement: string, dialect: Dialect): readonly string[] {
   const words = [...statement.matchAll(wordsOf(dialect))]
   return words.flatMap(([word], at) => {

@@ -103,7 +103,7 @@ async function findMissing (
     const own = parts.get(name) ?? read(model)
     parts.set(name, own)
     const { columns, ...missing } = own.add(model)
-    // Nothing can add a primary key to a table with rows, so a missing one is reported as a difference.
+    // Not every engine can add a column of the key to a table with rows, so a missing one is reported as a difference.
     const change = { model, ...missing, columns: columns.filter((column) => !keyColumnsOf(model).includes(column)) }
     const isWhole = [change.columns, change.unique, change.indexes].every(({ length }) => length === 0)
     if (!created.includes(model) && !isWhole) changes.push(change)

@@ -32,7 +32,8 @@ export interface DatabaseTables {
 }
 
 /**
- * Reads the tables of models, and of those that their foreign keys lead to. It may read other tables, too.
+ * Reads the tables of models, and of those that their foreign keys lead to. It may read other tables, too. A table that
+ * does not exist is no error: {@link DatabaseTables.of} returns undefined for it.
  *
  * @throws REST_MODELS_TABLE_MISMATCH if such a table, or a view in its place, cannot be described
  */
@@ -74,15 +75,15 @@ async function readTypes (handle: AnyKysely): Promise<(table: ListedTable) => re
 /** Function that returns the model of a table; undefined if no model names it. */
 type ModelOf = (table: string) => Model | undefined
 
-/** Lists tables and their columns: all of them, or those that models name. */
+/** Lists tables and their columns: all of them, or on SQLite those that models name. */
 async function listTables (handle: AnyKysely, modelOf: ModelOf): Promise<readonly ListedTable[]> {
   const { dialect: { schema: { listing } } } = readHandle(handle)
   return 'columnsOf' in listing ? await listNamed(handle, listing, modelOf) : await listAll(handle, listing)
 }
 
 /**
- * Lists all tables. If several schemas have a table of the same name, the table that a statement finds by the name
- * without a schema comes last, because a later table of a map takes the place of an earlier one.
+ * Lists all tables in the schemas in which a table is found by its bare name. If several have a table of the same name,
+ * the one that a statement finds comes last, because a later table of a map takes the place of an earlier one.
  */
 async function listAll (handle: AnyKysely, { generated, schemas }: AllTables): Promise<readonly ListedTable[]> {
   const { db } = readHandle(handle)

@@ -21,6 +21,9 @@ type Change = (db: Kysely<Tables>, made: string[]) => Promise<void>
  * Calls `change` so that it creates all of its tables or none, and in one process at a time. If the engine can undo the
  * creation of tables, `change` runs in a transaction. Otherwise, if `change` fails, the tables in `made` that have no
  * rows are dropped.
+ *
+ * @throws what `change` throws; an error if another process keeps the lock for 60 s, on SQLite for the time-out of the
+ *   connection
  */
 export async function changeSchema (handle: AnyKysely, change: Change): Promise<void> {
   const { db, dialect: { schema } } = readHandle(handle)

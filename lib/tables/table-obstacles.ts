@@ -1,5 +1,5 @@
 import type { RawBuilder } from 'kysely'
-import type { NamedRow, PartitionRow, UnalterableRow } from '../engines/catalog.js'
+import type { TakenIndexName, PartitionRow, UnalterableRow } from '../engines/catalog.js'
 import type { Handle } from '../database/engine.js'
 import type { Dialect } from '../engines/dialect.js'
 import { storageOf, type Column } from '../model/column.js'
@@ -13,7 +13,7 @@ import { typeOf, uniqueNameOf } from './table.js'
 export interface TableFacts {
   readonly tables: DatabaseTables
   readonly dialect: Dialect
-  readonly named: readonly NamedRow[]
+  readonly named: readonly TakenIndexName[]
   readonly partitions: readonly PartitionRow[]
   readonly unalterable: readonly UnalterableRow[]
 }

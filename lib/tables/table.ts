@@ -22,7 +22,10 @@ export interface TableIndex {
   readonly where?: Expression<SqlBool>
 }
 
-/** Creates the table of a model, with the foreign keys in `references`. */
+/**
+ * Creates the table of a model, with the foreign keys in `references`. Fails if the table exists. The indexes that
+ * {@link indexesOf} returns must follow.
+ */
 export async function createTable (
   db: SchemaTarget, { model, references }: PlannedTable, dialect: Dialect
 ): Promise<void> {
@@ -100,7 +103,7 @@ export function indexesOf (model: Model, dialect: Dialect): readonly TableIndex[
   return [...stored, ...references]
 }
 
-/** Creates an index of a table that exists. */
+/** Creates an index of a table that exists. Fails if an index has this name already. */
 export async function createIndex (
   db: SchemaTarget, { table }: Model, { name, column, where }: TableIndex
 ): Promise<void> {
@@ -108,7 +111,7 @@ export async function createIndex (
   await (where === undefined ? creation : creation.where(where)).execute()
 }
 
-/** Adds a foreign key to a table that exists. */
+/** Adds a foreign key to a table that exists. Fails if a row refers to no record. SQLite cannot do this. */
 export async function addReference (db: SchemaTarget, { model: { table }, column }: Reference): Promise<void> {
   await db.schema.alterTable(table)
     .addForeignKeyConstraint(
@@ -122,7 +125,7 @@ export async function addReference (db: SchemaTarget, { model: { table }, column
 /** Most characters in the name of an index or a constraint. Engines cut longer names, or refuse them. */
 const maxNameLength = 60
 
-/** Returns the name of an index or a constraint. A long name ends in a hash instead of its last part. */
+/** Returns the name of an index or a constraint. A hash replaces its end if it is longer than {@link maxNameLength}. */
 function nameOf (...parts: readonly string[]): string {
   const name = parts.join('__')
   if (name.length <= maxNameLength) return name
@@ -135,7 +138,7 @@ export function referenceNameOf (table: string, { name }: Column): string {
   return nameOf(table, name, 'reference')
 }
 
-/** Returns the name of the constraint of columns that are unique together. */
+/** Returns the name of the unique constraint or unique index of one or several columns. */
 export function uniqueNameOf (table: string, names: readonly string[]): string {
   const parts = [table, ...names]
   // Without a hash, such names would run together: a__b and c would make the same name as a and b__c.
@@ -154,7 +157,8 @@ function digestOf (text: string): string {
 const onDeleteActions = { restrict: 'no action', cascade: 'cascade', 'set null': 'set null' } as const
 
 /**
- * Returns the SQL after `on delete` of a foreign key: what happens to a record when the one it refers to is deleted.
+ * Returns the SQL after `on delete` of a foreign key: what happens to a record when the one it refers to is deleted. It
+ * is `no action` if the field has no option `onDelete`.
  */
 export function onDeleteOf ({ options }: Column) {
   return onDeleteActions[options.onDelete ?? 'restrict']
@@ -175,7 +179,7 @@ export function constrain (
 
 /**
  * Returns the default of a column as SQL, so that rows that other programs insert get it, too. Returns undefined if the
- * column has no default, if a function gives it, and for passwords, because these are hashed.
+ * column has no default or null, if a function gives it, and for passwords, because these are hashed.
  */
 export function defaultExpression (column: Column, dialect: Dialect) {
   const { default: declared } = column.options

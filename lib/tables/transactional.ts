@@ -1,7 +1,7 @@
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import { errors } from '../errors.js'
 import type { Model } from '../model/model.js'
-import type { OpenWrites } from './enforceable.js'
+import type { PermittedWrites } from './enforceable.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
@@ -9,7 +9,7 @@ import type { DatabaseTables } from './read-tables.js'
  * remedy in words that follow the name of the table. A write that is refused in its transaction would stay there.
  */
 export async function findUntransactional (
-  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]
 ): Promise<ReadonlyMap<Model, string>> {
   const { db, dialect: { catalog } } = readHandle(handle)
   const { rows } = await catalog.tablesWithoutTransactions?.execute(db) ?? { rows: [] }
@@ -24,7 +24,7 @@ export async function findUntransactional (
  * @throws REST_MODELS_TABLE_MISMATCH naming the tables and the remedy
  */
 export async function requireTransactional (
-  handle: AnyKysely, tables: DatabaseTables, writes: readonly OpenWrites[]
+  handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]
 ): Promise<void> {
   const found = await findUntransactional(handle, tables, writes)
   if (found.size === 0) return

@@ -10,8 +10,8 @@ import type { DatabaseTables } from './read-tables.js'
 
 /**
  * Checks that each table has a unique index of the columns that its model declares unique together, and of a primary
- * key that is a text or has several columns. Views, which have no indexes, are skipped. {@link requireTables} must have
- * found all columns of the models before.
+ * key that is a text or has several columns. Views, which have no indexes, are skipped. `requireTables` must have found
+ * all columns of the models before.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the columns and the remedy
  */

@@ -16,8 +16,8 @@ const sampleSize = 1000
 const maxCheckMs = 2000
 
 /**
- * Finds the columns of a model that are not nullable, but hold values that no record can show. It checks the first 1000
- * rows of the table.
+ * Finds the columns of a model that are not nullable, but hold values that no record can show, such as infinity. It
+ * checks the first 1000 rows of the table.
  *
  * @param shown  the columns that records show; no others are checked
  * @returns none if the table cannot be read, or not within 2 seconds: this check must not keep an app from starting

@@ -33,7 +33,7 @@ export interface CommonOptions<Value> {
   readonly nullable?: boolean
   /** Value of a field that is left out on create, or a function that returns it for each record. */
   readonly default?: Value | null | (() => Value)
-  /** True if no two records may have the same value. Default false. */
+  /** True if no two records may have the same value. Two nulls do not count as the same value. Default false. */
   readonly unique?: boolean
   /** Name of the column, if it is not the field's name (for a foreign key: the name with `_id`). */
   readonly column?: string
@@ -48,11 +48,12 @@ export interface TextOptions extends CommonOptions<string> {
   /** Fewest characters (code points of Unicode). A shorter text is refused with 400. */
   readonly minLength?: number
   /**
-   * Most characters (code points of Unicode). A longer text is refused with 400. Default 65,536. The default and the
-   * highest value are 500 with `unique`, 2,048 with `format`, and 100 for the field `id`.
+   * Most characters (code points of Unicode). A longer text is refused with 400. Default 65,536, or no limit with
+   * `enum`. The default and the highest value are 500 with `unique`, 2,048 with `format`, and 100 for the field `id`.
+   * The default is also 500 for a field that the option `unique` or `key` of the model names.
    */
   readonly maxLength?: number
-  /** Format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … */
+  /** Format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … A text of another form is refused with 400. */
   readonly format?: string
   readonly enum?: readonly string[]
 }
@@ -109,8 +110,8 @@ export interface KeyOptions {
 }
 
 /**
- * Characters of the longest text that every engine can keep unique. An index of PostgreSQL holds 2,704 bytes, and a
- * character takes up to 4.
+ * Most characters of a unique text, so that every engine can index it. An entry of an index has room for 2,704 bytes on
+ * PostgreSQL, and a character takes up to 4.
  */
 export const maxUniqueLength = 500
 
@@ -138,7 +139,7 @@ export const maxTextLength = 65_536
 /** Most digits of a decimal. A floating-point number holds any 15 digits exactly. */
 export const maxPrecision = 15
 
-/** Returns the digits that a decimal of a field may have: in all, and after the point. */
+/** Returns how many digits a decimal of a field may have: in all (`precision`), and after the point (`scale`). */
 export function digitsOf (
   { precision = maxPrecision, scale = 2 }: FieldOptions
 ): { readonly precision: number, readonly scale: number } {

@@ -6,7 +6,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** The `id` of a record: an integer, a UUID, a text, or for a key of several columns their values joined to a text. */
 export type RecordKey = number | string
 
-/** True if a value can be the `id` of a record. */
+/** True if a value has a type that the `id` of a record can have: a number or a text. */
 export function isRecordKey (value: unknown): value is RecordKey {
   return typeof value === 'number' || typeof value === 'string'
 }
@@ -35,21 +35,22 @@ export function storableText (text: string): string | undefined {
 }
 
 /**
- * Returns the integer that a decimal text stands for, or undefined if there is none or it lies outside -2^31 … 2^31-1.
+ * Returns the integer of a text such as `-12`, or undefined if it lies outside -2^31 … 2^31-1, or if the text has
+ * another form, such as `+1`, `007`, `-0` or `1.0`.
  */
 export function integer (text: string): number | undefined {
   const value = safeInteger(text)
   return value !== undefined && value >= -int32 && value < int32 ? value : undefined
 }
 
-/** Returns the integer that a decimal text stands for, or undefined if there is none or it lies outside ±(2^53-1). */
+/** Returns the integer of a text as {@link integer} does, but within ±(2^53-1). */
 export function safeInteger (text: string): number | undefined {
   if (!integerText.test(text)) return undefined
   const value = Number(text)
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Returns the text itself, or undefined if it is not an integer of 64 bits. */
+/** Returns the text itself if {@link integer} takes its form and it lies within -2^63 … 2^63-1; otherwise undefined. */
 export function bigintText (text: string): string | undefined {
   if (!integerText.test(text) || text.length > 20) return undefined
   const value = BigInt(text)
@@ -132,7 +133,7 @@ function formatDatetime (moment: Date): string | undefined {
 
 /**
  * Returns the value itself, or undefined if it nests deeper than 64 levels, or if storing it as JSON text would change
- * or break it.
+ * or break it: -0, an infinite number, and a text that {@link storableText} refuses.
  */
 export function storableJson (value: Json): Json | undefined {
   return isStorable(value) ? value : undefined

@@ -39,7 +39,8 @@ test('fields are called after their columns, as far as names of fields permit', 
     a__b_: 'a_b',
     _x: 'x',
     _1: 'column_1',
-    _: 'column'
+    _: 'column',
+    [`_${'1'.repeat(59)}`]: `column_${'1'.repeat(53)}`
   }
   for (const [column, name] of Object.entries(names)) t.equal(fieldName(column), name, column)
   t.end()

@@ -35,6 +35,28 @@ test('fields that a scope fixes for a made-up user are not required in bodies', 
   t.match(document.operation('createProject').description, 'the server sets it: `company_id`.')
 })
 
+test('a field is required if a scope names several values for it, and not if it names a single one', async (t) => {
+  const Task = defineModel('Task', { company: foreignKey(() => Company), done: text({ nullable: true }) })
+  const scopes: readonly object[] = [
+    { company: [1, 2] }, { company: [1] }, { company__in: [1, 2] }, { company__in: [1] },
+    { company: 1, done__is: null }, { company: 1, done__is: 'notnull' }
+  ]
+  const { document } = await documentedApp(t, {
+    models: [Company, Task],
+    register: (registry) => {
+      for (const [index, scope] of scopes.entries()) {
+        registry.register(Task, { auth: hostAuth(() => null), path: `tasks${index}`, scope: () => scope as never })
+      }
+    }
+  })
+  const operations = scopes.map((_scope, index) => document.operation(`createTasks${index}`))
+  t.strictSame(operations.map(({ requestBody }) => requestBody?.content['application/json']?.schema.required), [
+    ['company_id'], undefined, ['company_id'], undefined, undefined, undefined
+  ])
+  const isSet = (key: string) => operations.map(({ description }) => String(description).includes(`\`${key}\``))
+  t.strictSame(isSet('done'), [false, false, false, false, true, false])
+})
+
 test('a key that a scope names is required all the same: no scope fixes it', async (t) => {
   const Country = defineModel('Country', { id: text(), name: text() })
   const { document } = await documentedApp(t, {

@@ -575,6 +575,7 @@ test('defaults fill what a create leaves out: values, now, functions and null', 
     key: uuid({ default: () => 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11' }),
     count: integer({ default: () => ++calls }),
     nothing: text({ nullable: true }),
+    none: text({ nullable: true, default: () => null as never }),
     word: text({ default: 'now' })
   })
   const { post } = await buildApp(t, {
@@ -593,6 +594,7 @@ test('defaults fill what a create leaves out: values, now, functions and null', 
     key: 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
     count: 1,
     nothing: null,
+    none: null,
     word: 'now'
   })
   t.ok(at >= before.slice(0, 19).replace('T', ' ') && at <= new Date().toISOString().replace('T', ' '), at)

@@ -123,7 +123,7 @@ export const mariadbCatalog: Catalog = {
       else concat('is kept by the storage engine ', engine, ': convert it to InnoDB') end as why
     from information_schema.tables
     where table_schema = database() and (engine <> 'InnoDB' or create_options like '%partitioned%')`,
-  // A view has no engine of its own, so one of such a table is not found.
+  // A view has no engine of its own, so a view of such a table is not found.
   tablesWithoutTransactions: sql`
     select t.table_name as \`table\`, concat('is kept by the storage engine ', t.engine,
       ', which has no transactions: run ''alter table … engine = InnoDB''') as why

@@ -18,8 +18,8 @@ export interface ConnectionSetting {
   /** Statements that the connections keep prepared; undefined if none are to be prepared. */
   readonly prepared: PreparedStatements<DriverConnection> | undefined
   /**
-   * Called if the connection breaks, gives no answer in time, or its node proves to be unfit. The receiver must make
-   * the next connection look for a node that serves.
+   * Called if the connection breaks, gives no answer in time, or its node proves to be unfit; `code` names the reason.
+   * The receiver must make the next connection look for a node that serves.
    */
   leave (code: string): void
 }
@@ -118,7 +118,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   /**
    * Prepares and runs a statement. With a name it stays prepared for the next use. Without a name it is closed on the
-   * server after its answer; it is prepared only because the server would take values in a text for other types.
+   * server after its answer. It is prepared nevertheless, because values written into its SQL may get other types.
    */
   #execute<R> (statement: QueryOptions, name: string | undefined, callback: Callback<R>): void {
     const asked: { command?: Executing } = {}

@@ -99,7 +99,7 @@ export const mariadbFailures: Pick<Dialect, 'codesOf' | 'toLoggable' | 'failures
     // A computed column or a trigger divides by zero, or its result is out of range.
     1365: 'constraint',
     1690: 'constraint',
-    // So does one that computes a date after the year 9999.
+    // A computed column or a trigger computes a date after the year 9999.
     1441: 'constraint',
     // A JSON function finds a text that is no JSON, or nested too deep; a path that is none, too deep, or has a
     // wildcard in the wrong place; or neither 'one' nor 'all'.
@@ -138,7 +138,8 @@ export const mariadbFailures: Pick<Dialect, 'codesOf' | 'toLoggable' | 'failures
     1267: 'incomparable',
     1270: 'incomparable',
     1271: 'incomparable',
-    // Rolled back: deadlock or lost certification, lock wait, changed since the snapshot, aborted.
+    // Rolled back: deadlock or lost certification, lock wait, changed since the snapshot, a temporary error of the
+    // storage engine, too many transactions, aborted.
     1213: 'unexecuted',
     1205: 'unexecuted',
     1020: 'unexecuted',

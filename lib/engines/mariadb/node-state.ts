@@ -33,7 +33,10 @@ export const maxSortLength = 8192
 /** Least `sort_buffer_size` in bytes, MariaDB's default. With less, an ordering by a dozen texts fails. */
 const minSortBuffer = 2 ** 21
 
-/** Returns the statement that sets up a connection to a node before its first use. */
+/**
+ * Returns the statement that sets up a connection to a node before its first use. If `statementTimeout` is 0, the
+ * server's own limit stays.
+ */
 export function sessionSettings (node: NodeState | undefined, statementTimeout: number): string {
   const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00', max_sort_length = ${maxSortLength}, ` +
     `sort_buffer_size = greatest(@@sort_buffer_size, ${minSortBuffer})`

@@ -31,8 +31,8 @@ interface NodeSetting {
   readonly options: Required<ServerOptions>
   readonly prepared: PreparedStatements<DriverConnection> | undefined
   /**
-   * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time. The receiver must
-   * make the next connection look for a node that serves.
+   * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time; `code` names the
+   * reason. The receiver must make the next connection look for a node that serves.
    */
   leave (node: MariadbNode, code: string): void
   readonly events: Events

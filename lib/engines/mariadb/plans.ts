@@ -9,7 +9,7 @@ export const mariadbPlans: QueryPlans = {
     select table_name as \`table\`, column_name as \`column\` from information_schema.statistics
     where table_schema = database() and seq_in_index = 1 and column_name is not null`,
   seeks: (rows, { alias }) => rows.some((row) => {
-    // The plan ends there if a unique index does not have the value.
+    // The plan says nothing but this remark if a unique index does not have the value.
     if (textOf(row, 'Extra').includes('const table')) return true
     return textOf(row, 'table') === alias &&
       textOf(row, 'possible_keys').split(',').some((key) => key !== '' && key !== 'PRIMARY')

@@ -12,7 +12,10 @@ import { asText, exactCharset, text, textTypes } from './texts.js'
 const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
 
 const asDouble = (value: Parameter | Expression<unknown>) => sql`cast(${value} as double)`
-/** Selects all digits of a floating-point number. The text of a column `double(12,4)` itself would have four. */
+/**
+ * Selects all digits of a floating-point number. The text of a column `double(12,4)` itself would have four digits
+ * after the point.
+ */
 const inFull = (column: Expression<unknown>) => asText(asDouble(column))
 
 const integer = { type: () => 'integer', holds: named(...integers), ...asNumber } as const satisfies Storage

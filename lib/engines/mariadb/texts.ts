@@ -4,9 +4,9 @@ import { labelsOf } from '../catalog.js'
 import { asIs, named, type Storage, type WrittenColumn } from '../storage.js'
 import { maxSortLength } from './node-state.js'
 
-/** Types of columns of texts. */
+/** Types of columns of texts, except `char`. */
 export const textTypes = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
-/** Types of values that are texts of a certain form. MariaDB refuses other texts. */
+/** Types of values that are texts of a certain form. MariaDB refuses another text, or stores one of that form. */
 const writtenTypes = ['enum', 'set', 'time', 'inet4', 'inet6'] as const
 /** Collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
 export const exactCollation = 'utf8mb4_nopad_bin'
@@ -68,12 +68,12 @@ function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
 /** Storage of texts. */
 export const text = { ...anyText, ofType: textsOf } as const satisfies Storage
 
-/** Times of day as MariaDB writes them, up to its greatest one. */
+/** Matches a time as MariaDB writes it: with two or three digits for the hours, and maybe a minus or a fraction. */
 const time = /^-?(?:\d\d|[1-8]\d\d):[0-5]\d:[0-5]\d(?:\.(\d+))?$/
 
 /**
- * Returns the function that is true for a text in place of which a column would store another one, such as `1` for the
- * first label of a set.
+ * Returns the function that is true for a text that a column would change or refuse: in place of `1`, a set stores its
+ * first label. Zeros that a column adds to the fraction of a time do not count as a change.
  *
  * @param written  type of the column as SQL writes it: an enumeration, a set or a time
  */

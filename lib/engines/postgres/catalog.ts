@@ -12,20 +12,20 @@ const { integer, number, text } = described
 const ofLength = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 
 /**
- * Condition for tables `c` from which others inherit, except by partitions: a key of the table is not enforced over
- * the rows of the others, which every statement on the table finds as well.
+ * Condition for tables `c` from which other tables inherit; partitions do not count. A statement on `c` also finds the
+ * rows of these other tables, over which no key of `c` is enforced.
  */
 const isInherited = sql`exists (
   select 1 from pg_inherits i join pg_class h on h.oid = i.inhrelid where i.inhparent = c.oid and not h.relispartition)`
 
 /**
  * Condition for foreign keys `r` that PostgreSQL adds for each partition of the target, beside the one to the target.
- * It is false for the foreign keys that partitions have from the table that they divide.
+ * It is false for the foreign keys that a partition inherits from its partitioned table.
  */
 const isForPartition = sql`exists (
   select 1 from pg_constraint p where p.oid = r.conparentid and p.conrelid = r.conrelid)`
 
-/** Condition for schemas that the database user may use, except those of PostgreSQL itself. */
+/** Condition for schemas `n` that the database user may use, except those of PostgreSQL itself. */
 const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
   and has_schema_privilege(n.oid, 'usage')`
 

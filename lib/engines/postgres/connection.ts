@@ -18,8 +18,8 @@ export interface ConnectionSetting {
   /** Statements that the connections have prepared; undefined if nothing is to be prepared. */
   readonly prepared: PreparedStatements<DriverClient> | undefined
   /**
-   * Called if the connection breaks, gives no answer in time, or its node proves to be unfit. The receiver must make
-   * the next connection look for a node that serves.
+   * Called if the connection breaks, gives no answer in time, or its node proves to be unfit; `code` names the reason.
+   * The receiver must make the next connection look for a node that serves.
    */
   leave (code: string): void
 }
@@ -43,7 +43,10 @@ const staleStatementCodes = ['0A000 RevalidateCachedQuery', '26000', '42P05']
 
 /** Connections on which the driver has reported an error. It would refuse every further statement, so none is sent. */
 const broken = new WeakSet<DriverClient>()
-/** Connections whose commit the server answers as done although no standby has confirmed it. The commit then fails. */
+/**
+ * Connections whose commit the server answers as done although no standby has confirmed it. The commit then fails with
+ * SQLSTATE 40003: its outcome is unknown.
+ */
 const unconfirmed = new WeakSet<DriverClient>()
 
 /**
@@ -119,8 +122,8 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   }
 
   /**
-   * Sends a query with a callback, because the driver's own promises keep the rows in memory until the next major
-   * garbage collection.
+   * Sends a query, and rejects if no answer comes within `timeout` milliseconds. Uses a callback, because the driver's
+   * own promises keep the rows in memory until the next major garbage collection.
    */
   #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {

@@ -142,14 +142,14 @@ export const postgresDialect: Dialect = {
     '42501 ExecWithCheckOptions': 'forbidden',
     '42501 exec_stmt_raise': 'forbidden',
     54: 'oversized',
-    // Serialization failure, deadlock, lock not available: the whole transaction was rolled back.
+    // Serialization failure, deadlock, lock not available, snapshot too old: the whole transaction was rolled back.
     40: 'unexecuted',
     '55P03': 'unexecuted',
     72: 'unexecuted',
-    // The node is a standby, or a primary that became one.
+    // The node is a standby, or a primary that became one, or the connection is read-only.
     25006: 'unexecuted',
-    // The prepared statement no longer fits its table, or is gone. If another function gives 0A000, PostgreSQL never
-    // does it: an insert with RETURNING into a table whose rule says DO INSTEAD, for example.
+    // The prepared statement no longer fits its table, is gone, or its name is taken. If another function gives 0A000,
+    // PostgreSQL never runs the statement: an insert with RETURNING whose rule says DO INSTEAD, for example.
     '0A000 RevalidateCachedQuery': 'unexecuted',
     26000: 'unexecuted',
     '42P05': 'unexecuted',
@@ -173,7 +173,7 @@ export const postgresDialect: Dialect = {
     // The driver may give one error to several statements, and the first of them then adds this code to it.
     [lostCode]: 'lost',
     [broken]: 'lost',
-    // An ERROR is undone. A FATAL or a PANIC may strike after the commit: one that cannot write its log, for example.
+    // An ERROR is undone. A FATAL or a PANIC may come after the commit, for example if the log cannot be written.
     '53 ERROR': 'unavailable',
     '57 ERROR': 'unavailable',
     '58 ERROR': 'unavailable',

@@ -5,8 +5,8 @@ import type { ServerOptions } from '../server/server-options.js'
 /** Option of openPostgres() that openMariadb() does not have. */
 export interface MaxLag {
   /**
-   * Milliseconds that a standby may lag behind its primary. A standby that lags more, or that follows no primary, is
-   * not used. If absent, the lag does not matter.
+   * Milliseconds that a standby may lag behind its primary. A standby is not used if it lags more, follows no primary,
+   * or cannot tell its lag. If absent, the lag does not matter.
    */
   readonly maxLag?: number
 }
@@ -16,7 +16,8 @@ export const maxLagNames: Readonly<Record<keyof MaxLag, true>> = { maxLag: true 
 /**
  * Checks `maxLag`, and returns it; returns an empty object if it is not given.
  *
- * @throws REST_MODELS_INVALID_OPTIONS if it is not a whole number of at least 1, or if `writable` is true
+ * @throws REST_MODELS_INVALID_OPTIONS if it is not a whole number of at least 1, or if `writable` is true, because no
+ *   standby is used then
  */
 export function checkMaxLag ({ maxLag }: MaxLag, { writable }: Required<ServerOptions>): MaxLag {
   if (maxLag === undefined) return {}

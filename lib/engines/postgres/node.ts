@@ -18,8 +18,8 @@ interface NodeSetting {
   readonly options: NodeOptions
   readonly prepared: PreparedStatements<DriverClient> | undefined
   /**
-   * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time. The receiver must
-   * make the next connection look for a node that serves.
+   * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time; `code` names the
+   * reason. The receiver must make the next connection look for a node that serves.
    */
   leave (node: PostgresNode, code: string): void
   readonly events: Events

@@ -10,7 +10,8 @@ export const visible = sql`c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_i
 
 /** Queries for what `migration` compares, or what keeps it from changing a table. */
 export const postgresObstacles = {
-  // Django, too, names its checks like this. createTables() makes texts in the collation "C", or an index of its own.
+  // Django, too, names its checks like this. But createTables() also makes a text in the collation "C", or an index
+  // whose name begins with that of the table and `__`, as others seldom do.
   checks: sql`
     select c.relname as "table", a.attname as "column", k.conname as name, pg_get_expr(k.conbin, c.oid) as text
     from pg_class c

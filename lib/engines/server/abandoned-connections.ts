@@ -42,7 +42,7 @@ export class AbandonedConnections {
     this.#ids.delete(socket)
   }
 
-  /** Asks the server every second as long as there is an abandoned connection. It never fails. */
+  /** Asks the server every second as long as there is an abandoned connection, even if the last question failed. */
   #watch (): void {
     this.#isWatching = this.#ids.size > 0
     if (!this.#isWatching) return

@@ -8,7 +8,8 @@ interface Alone {
    */
   socket (): Duplex
   /**
-   * Says goodbye to the server, which then closes the connection. Called once, when `ask` has an answer or has failed.
+   * Says goodbye to the server, which then closes the connection. Called once, when the question of {@link askAlone} is
+   * answered or has failed.
    */
   end (): void
 }

@@ -8,7 +8,7 @@ const databaseUrl = /^(?<scheme>[a-z]+):\/\/(?<credentials>[^/?#]*@)?(?<hosts>[^
  * for two.
  *
  * @param schemes  the schemes that the URL may have
- * @throws REST_MODELS_INVALID_OPTIONS, which never repeats the URL because it holds a password
+ * @throws REST_MODELS_INVALID_OPTIONS if the URL has another form; it never repeats the URL, which holds a password
  */
 export function nodeUrls (url: string, schemes: readonly string[]): readonly [string, ...string[]] {
   const isText = typeof url === 'string' && url.trim() !== ''

@@ -1,4 +1,4 @@
-/** Deadline of a server's answer. It calls `onLate` once, if `end()` is not called within some milliseconds. */
+/** Deadline of a server's answer. It calls `onLate` once, if `end()` is not called within the given milliseconds. */
 export class Deadline {
   readonly #timer: NodeJS.Timeout
   #onLate: (() => void) | undefined

@@ -10,7 +10,7 @@ import { connectTimeoutMs, driverTimeout, type ServerOptions } from './server-op
 
 /**
  * Purpose for which a connection is taken:
- * - `read`: the rows of a list or a read
+ * - `read`: records that a client gets, by a list or by the operation `read`
  * - `lookup`: a short read that any request may need: of the user, or of the record that is to be changed
  * - `write`: a write, a transaction, or an unknown purpose
  */
@@ -94,7 +94,8 @@ export class NodeConnections<Raw extends object> {
    * a write while writes use theirs. So slow reads do not stop writes, and writes that wait for a standby or a lock do
    * not stop reads.
    *
-   * @throws NoneIsFree if no connection becomes free; otherwise the error of the driver, with words about the server
+   * @throws NoneIsFree if no connection becomes free, which is published as an event; otherwise the error of the
+   *   driver, with words about the server
    */
   async take (purpose: Purpose): Promise<Lease<Raw>> {
     const start = performance.now()

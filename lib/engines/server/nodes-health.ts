@@ -2,14 +2,18 @@ import { down, type HealthReport, type PoolState } from '../health.js'
 
 /** Answer of a node (database server) about its state. */
 export interface NodeReport extends Omit<HealthReport, 'pool'> {
-  /** True if the node is fit to be used. */
+  /** True if the node is fit to be used: it accepts writes if the options demand that, for example. */
   readonly serves: boolean
 }
 
 /** Node (database server) that can be asked for its state. */
 export interface ReportingNode {
   readonly pool: PoolState
-  /** Asks the node for its state, on a connection that nobody else uses. @throws the driver's error, within 1 s */
+  /**
+   * Asks the node for its state, on a connection that nobody else uses.
+   *
+   * @throws within 1 s: the driver's error, or another one if the node refuses all queries
+   */
   report (): Promise<NodeReport>
 }
 
@@ -20,7 +24,8 @@ const full: NodeReport = { status: 'up', role: null, lag: null, serves: true }
 /**
  * Returns the state of the node in use or, if that does not serve, of the first one that does. If none serves, returns
  * the state of the first node that answers, or otherwise of the node in use. All nodes are asked at the same time, so
- * that the answer takes no longer than that of one. If there are several nodes, the role `single` becomes `primary`.
+ * that the answer takes no longer than that of one. If there are several nodes, the role `single` becomes `primary`,
+ * because the URL names other servers of the same database.
  *
  * @param used    the node in use
  * @param isFull  true if an error says that a node serves, but accepts no more connections

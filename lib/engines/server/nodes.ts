@@ -19,7 +19,10 @@ const headStartMs = 250
  * waits.
  */
 const minSearchIntervalMs = 100
-/** Milliseconds after which nodes that are watched are checked again, as soon as the next connection is asked for. */
+/**
+ * Milliseconds after which a check of the nodes is old: if {@link Setting.isWatched} is true, the next call for a
+ * connection then checks them again.
+ */
 const watchIntervalMs = 1000
 
 interface Setting<Node> {
@@ -39,7 +42,7 @@ interface Setting<Node> {
 
 /**
  * Nodes that hold the same database. A node is one database server. One node is in use. If it stops serving, another
- * node that serves is looked for and used.
+ * node that serves is looked for and used. Each change of the node in use is published as an event.
  */
 export class Nodes<Node extends { readonly name: string }> {
   readonly all: readonly [Node, ...Node[]]
@@ -48,7 +51,7 @@ export class Nodes<Node extends { readonly name: string }> {
   /** Node that was used last; it may have stopped serving. */
   #last: Node | undefined
   #search: Promise<Node> | undefined
-  /** Time of `performance.now()` at which the node in use was left; undefined while one serves. */
+  /** Time of `performance.now()` at which a node was left, until a node is found again; otherwise undefined. */
   #leftAt: number | undefined
   #isNoneTold = false
   #searchedAt = -Infinity
@@ -70,8 +73,8 @@ export class Nodes<Node extends { readonly name: string }> {
   /**
    * Returns a connection to the node in use or, if that gives none, to another one that serves.
    *
-   * @param connectTo  connects to a node, or throws; called once more, after a search for a node, if it throws, but not
-   *   after NoneIsFree, nor for a single node that is not watched
+   * @param connectTo  connects to a node, or throws. If it throws, it is called once more, after a search for a node
+   *   that serves; but not after NoneIsFree, and not if there is only one node and `isWatched` is false
    * @throws an error with the reason of each node if none serves; otherwise what `connectTo` threw
    */
   async connect<Connection> (connectTo: (node: Node) => Promise<Connection>): Promise<Connection> {
@@ -89,8 +92,8 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Makes the next connection look for a node that serves, or use the same one if it is the only one and is not
-   * watched. Does nothing if this node is no longer in use.
+   * Publishes that a node was left, and makes the next connection look for a node that serves. If this node is the only
+   * one and `isWatched` is false, the next connection uses it again. Does nothing if this node is no longer in use.
    *
    * @param code  why the node is left, as events name it
    */
@@ -108,8 +111,8 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Returns the node in use; undefined if a search for one must end first. If nodes are watched, the result of a search
-   * is used for two seconds. A call after one second begins the next search, and still returns the node in use.
+   * Returns the node in use; undefined if a search for one must end first. If `isWatched` is true, the result of a
+   * search is used for two seconds. A call after one second begins the next search, and still returns the node in use.
    */
   #known (): Node | undefined {
     if (!this.#setting.isWatched) return this.#current
@@ -144,7 +147,7 @@ export class Nodes<Node extends { readonly name: string }> {
   /**
    * Asks the nodes in order: the next one when the one before has failed, or has not answered within 250 ms. Returns
    * the first one that answers that it serves. If a node that stands before it in the order gives the same answer
-   * later, the next connections use that node.
+   * later, the next connections use that node. Rejects with an AggregateError if none serves.
    */
   async #firstOf (order: readonly Node[]): Promise<Node> {
     let best = Infinity

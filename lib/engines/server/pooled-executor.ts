@@ -40,7 +40,7 @@ class PooledExecutor implements Executor {
   readonly #selects: Purpose
   readonly #events: Events
 
-  /** @param selects  the purpose of statements that only read; all others are writes */
+  /** @param selects  the purpose of selects by Kysely's query builder; all else, raw SQL too, counts as a write */
   constructor ({ rules, connect, events }: ServerParts, selects: Exclude<Purpose, 'write'>) {
     this.#rules = rules
     this.#connect = connect

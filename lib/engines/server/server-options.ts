@@ -4,8 +4,8 @@ import { requireBoolean, requireKnown, requireWholeNumber } from '../../suggest.
 /** Options for a database on a server. If the URL names several servers, each of them is a node. */
 export interface ServerOptions {
   /**
-   * Maximum number of connections of this process to a node. If all are in use, a statement waits for some seconds, and
-   * then fails with 503. Default 10.
+   * Maximum number of connections of this process to a node, besides short ones that ask for its state. If all are in
+   * use, a statement waits for some seconds, and then fails with 503. Default 10.
    */
   readonly connections?: number
   /**
@@ -25,17 +25,19 @@ export interface ServerOptions {
    */
   readonly preparedStatements?: boolean
   /**
-   * True if only nodes that accept writes are used. Default: true for a URL of several nodes without `readonly`,
-   * otherwise false.
+   * True if only nodes that accept writes are used; false if nodes that only read may be used, too. Default: true for a
+   * URL of several nodes without `readonly`, otherwise false.
    */
   readonly writable?: boolean
-  /** True if every write is to be refused: each connection is made read-only on the server. Default false. */
+  /**
+   * True if every write is to be refused, with 503: each connection is made read-only on the server. Default false.
+   */
   readonly readonly?: boolean
 }
 
 /**
- * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. Before, a
- * caller may have waited for its share of the connections, for `maxWaitMs` at most.
+ * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. Before
+ * that, a caller may have waited two seconds for its share of the connections.
  */
 export const connectTimeoutMs = 2000
 /**
@@ -51,7 +53,10 @@ const serverDeadlineMs = 30_000
 /** Milliseconds of the longest `statementTimeout`: a timer of Node.js takes at most 2^31-1. */
 const maxTimeoutMs = 2 ** 31 - 1 - graceMs
 
-/** Returns the milliseconds after which a statement without an answer fails, a little more than the server's limit. */
+/**
+ * Returns the milliseconds after which a statement without an answer fails: a second more than `statementTimeout`, or
+ * 31 seconds if that is 0.
+ */
 export function driverTimeout (statementTimeout: number): number {
   return (statementTimeout === 0 ? serverDeadlineMs : statementTimeout) + graceMs
 }

@@ -7,7 +7,8 @@ import { LRUCache } from 'lru-cache'
  */
 const maxParameters = 140
 /**
- * Maximum number of characters of a statement that is prepared. A server takes several hundred KiB for each longer one.
+ * Maximum number of characters of a statement that is prepared. A server takes 1 MiB of memory or more for each longer
+ * one.
  */
 const maxTextLength = 16_384
 /** Maximum number of characters of all remembered texts together. Those not used for the longest time are forgotten. */

@@ -9,8 +9,9 @@ import { isLocked, lockTimeoutMs, retryWhileLocked } from './lock.js'
 import { withValueCode } from './value-failure.js'
 
 /**
- * Kysely's driver for one connection. It counts those who hold the connection or wait for it. Writes queued in
- * {@link GroupCommit} are committed before anybody gets the connection.
+ * Kysely's driver for one connection. It counts those who hold the connection or wait for it, because the plugin uses
+ * the connection without this driver only while there are none. Writes queued in {@link GroupCommit} are committed
+ * before anybody gets the connection.
  */
 export class CountingDriver extends SqliteDriver {
   readonly #counted: SqliteConnection
@@ -45,7 +46,7 @@ export class CountingDriver extends SqliteDriver {
 
 /**
  * Kysely's connection. A statement waits for the lock of another process without blocking this process, and fails after
- * 2 seconds.
+ * 2 seconds. A streamed query fails without such a wait.
  */
 class RetryingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection

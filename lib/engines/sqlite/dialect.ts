@@ -66,8 +66,8 @@ const written = sql<WrittenColumn>`
   from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main' and l.type = 'table'`
 
 /**
- * Returns the query for the columns of one table, view or virtual table, without the hidden ones of the last. SQLite
- * cannot describe a view whose table was dropped, or a virtual table of an extension that is not loaded.
+ * Returns the query for the columns of one table or view, without the hidden columns of a virtual table. The query
+ * fails for a view whose table was dropped, and for a virtual table of an extension that is not loaded.
  */
 const columnsOf = (table: string) => sql<ListedColumn>`
   select name, type, "notnull" = 0 as nullable, pk > 0 and lower(type) = 'integer'

@@ -10,7 +10,7 @@ import { sqliteDialect } from './dialect.js'
 import { GroupCommit } from './group-commit.js'
 import { SqliteExecutor } from './sqlite-executor.js'
 
-/** Parts that a database in a file has besides the connection that writes. */
+/** Parts that a database in a file has besides the connection that writes, if the file may be written. */
 export interface DatabaseFile {
   /** A connection on which nobody ever begins a transaction. */
   readonly reader: Database
@@ -19,8 +19,8 @@ export interface DatabaseFile {
 }
 
 /**
- * Kysely's dialect for SQLite. The plugin also uses the connections without Kysely's driver, because that driver costs
- * as much as a short statement.
+ * Kysely's dialect for SQLite. The plugin also uses the connections without Kysely's driver, because that driver takes
+ * as long as a short statement.
  */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
@@ -62,8 +62,9 @@ export class EmbeddedDialect extends SqliteDialect {
   }
 
   /**
-   * Reads one page of the file, and looks whether its path still leads to it. Reports `down` if the read fails,
-   * `read-only` if the path leads elsewhere or the file was opened only for reading, and otherwise `up`.
+   * Reads the schema, and looks whether the path still leads to the file. Reports `down` if the read fails or the
+   * database is closed, `read-only` if the file was moved, replaced or deleted, or was opened only for reading, and
+   * otherwise `up`.
    */
   readHealth (): HealthReport {
     return { role: 'single', pool: null, ...this.#readStatus() }

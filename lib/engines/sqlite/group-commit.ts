@@ -13,7 +13,7 @@ const minGroupSize = 2
 
 /**
  * Commits writes in groups, if many come: those of one event-loop turn together, at the end of that turn. A commit
- * costs as much as a short write, and far more if it waits for the disk. While another process has the lock, all wait
+ * takes as long as a short write, and far longer if it waits for the disk. While another process has the lock, all wait
  * in one queue with one attempt at a time, because many attempts would block the process.
  */
 export class GroupCommit {
@@ -112,8 +112,8 @@ export class GroupCommit {
   }
 
   /**
-   * Commits one group of the queue, and settles its promises. Throws if nothing was written because another process has
-   * the lock.
+   * Commits one group of the queue, publishes the event `group-commit`, and settles the promises of the group. Throws
+   * if nothing was written because another process has the lock.
    */
   #commitGroup (): void {
     const start = performance.now()

@@ -7,7 +7,7 @@ const crashes = [
 ]
 
 /**
- * Checks that better-sqlite3 does not crash on this version of Node.
+ * Checks that a version of better-sqlite3 does not crash on a version of Node.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE if this pair of versions is known to crash
  */

@@ -21,8 +21,9 @@ export interface SharedParts {
 
 /**
  * Runs statements in this process, without Kysely's driver. A read that can run at once is done when the call returns.
- * A statement goes to the executor `queued` if somebody holds the connection, a read also if the database is locked. A
- * write that finds the database locked waits in {@link GroupCommit}.
+ * A statement goes to the executor `queued` if somebody holds the connection, if it is closed, or if the statement has
+ * failed but may be repeated; a read also if the database is locked. A write that finds the database locked waits in
+ * {@link GroupCommit}.
  */
 export class SqliteExecutor implements Executor {
   readonly #connection: SqliteConnection
@@ -92,7 +93,10 @@ export class SqliteExecutor implements Executor {
     return outcome
   }
 
-  /** Returns if a failed statement may be repeated; otherwise publishes the failure, and throws its error. */
+  /**
+   * Does nothing if a failed statement may be repeated. Otherwise reports to the events that the statement has
+   * failed, and throws the error for it.
+   */
   #requireRepeatable (thrown: unknown, query: Query, start: number): void {
     const failure = withValueCode(this.#connection.database, thrown, query)
     const error = toStatementError(sqliteDialect, failure, effectOf(query))

@@ -10,7 +10,7 @@ const retryPauseMs = 10
 
 /**
  * Switches a database to a write-ahead log (WAL). It waits for other processes that switch a new file at the same
- * moment, because SQLite does not. The process is blocked while it waits.
+ * moment, because SQLite does not. The process is blocked while it waits. A database in memory stays without a log.
  *
  * @param timeout  milliseconds after which it gives up
  * @throws the driver's failure, if it is not a busy database, or if that is busy for longer than the time-out

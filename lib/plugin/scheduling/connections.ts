@@ -19,7 +19,8 @@ const maxRequestsPerTurn = 500
 const openingMs = 50
 
 /**
- * Limits what clients can cost an app by their connections: requests read at once, waiting requests and unread answers.
+ * Limits the load that clients cause by their connections: the requests that are read in one event-loop turn, the
+ * requests that wait for earlier answers, and the answers that clients do not read.
  */
 export class Connections {
   readonly unread = new UnreadAnswers()
@@ -46,7 +47,7 @@ export class Connections {
   /**
    * Calls `done` for an HTTP/1 request when all earlier answers of its connection have been sent. For HTTP/2, which has
    * limits of its own, `done` is called at once. If too many requests wait, the connection is closed. Its requests then
-   * end with REST_MODELS_CLIENT_GONE (499), although nobody gets the answer, because hosts count the requests that end.
+   * end with REST_MODELS_CLIENT_GONE (499). Nobody gets that answer, but hooks of the host may count ended requests.
    */
   readonly onRequest: onRequestHookHandler = (request, reply, done) => {
     const { raw: { httpVersionMajor, socket } } = request

@@ -16,7 +16,7 @@ export class Pipeline {
 
   /**
    * Calls `goOn` once: when all answers before `answer` have been sent, or when the connection has closed. The request
-   * goes on even then, because hosts count the requests that end.
+   * goes on even then, because hooks of the host may count the requests that end.
    */
   wait (answer: ServerResponse, goOn: () => void): void {
     const goOnAsItself = inOwnContext(goOn)

@@ -8,14 +8,14 @@ import { TurnQueue } from './turn-queue.js'
 /**
  * Requests of one queue that may use a database server at a time, over all clients; further ones wait in the queue.
  * There are several for each database connection, so that no connection is idle. The guarded queues admit
- * {@link maxLogins} more.
+ * {@link maxLogins} more, because requests that wait for the check of a password do not use the server.
  */
 const maxRunning = 64
 
 /**
- * Queues of reads and of writes: `guarded` for operations that check the user, as open ones of a resource with a scope
- * do, and `open` for all others. A request waits only for requests of its own queue. For an engine in this process,
- * reads and writes share one queue.
+ * Queues of reads and of writes: `guarded` for operations that look for the user, which includes open operations of a
+ * resource with a scope, and `open` for all others. A request waits only for requests of its own queue. For an engine
+ * in this process, reads and writes share one queue.
  */
 export type Queues = Readonly<Record<Exclude<Protection, 'closed'>, Readonly<Record<'reads' | 'writes', RequestQueue>>>>
 

@@ -24,7 +24,7 @@ interface Waiting {
   readonly goOn: (failure?: Error) => void
 }
 
-/** Makes the error of a request that leaves the queue, by the outcome of its wait. */
+/** Functions that make the error of a request that has waited, by the outcome; an admitted request gets no error. */
 const failures: Partial<Record<QueueMessage['outcome'], () => Error>> = {
   late: () => unavailable(), gone: () => new errors.ClientGone()
 }
@@ -49,7 +49,7 @@ export abstract class RequestQueue {
   /**
    * Calls `goOn` once: without an error when the request may run, in the order of arrival; with REST_MODELS_UNAVAILABLE
    * (503) if the queue is full or the request has waited for over 2 s; with REST_MODELS_CLIENT_GONE (499) if its client
-   * has gone.
+   * has gone. Publishes a `queue` event if the request has waited, or if the queue is full.
    */
   readonly enter = (
     { raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>,
@@ -108,8 +108,8 @@ export abstract class RequestQueue {
   }
 
   /**
-   * Removes a request from the queue, and lets it go on if the outcome is `admitted`; otherwise refuses it.
-   * Does nothing if the request no longer waits.
+   * Removes a request from the queue and publishes the outcome. Lets the request go on if the outcome is `admitted`,
+   * and otherwise refuses it. Does nothing if the request no longer waits.
    */
   #leave (waiting: Waiting, outcome: QueueMessage['outcome']): void {
     if (!this.#waiting.delete(waiting)) return

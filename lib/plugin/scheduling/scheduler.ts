@@ -23,7 +23,7 @@ export interface Schedule {
 
 /** Decides when the requests of an app are served, and when their answers leave. */
 export class Scheduler {
-  /** Limits the requests and the unread answers of connections. Runs before the plugin's other hooks. */
+  /** Limits the requests and the unread answers of connections. Runs before the hooks of the plugin's routes. */
   readonly onRequest: onRequestHookHandler
   readonly #queues: Queues
   readonly #batcher = new ResponseBatcher()
@@ -37,7 +37,7 @@ export class Scheduler {
 
   /**
    * Returns the schedule of an operation. Requests of a closed operation, which nobody may do, enter no queue, because
-   * refusing them costs next to nothing.
+   * they are refused without the database.
    */
   scheduleOf (operation: Operation, protection: Protection): Schedule {
     const queue = this.#queueOf(operation, protection)
@@ -79,8 +79,8 @@ const maxHoldMs = 2
 
 /**
  * Lets answers that become ready in one event-loop turn be sent together (flush consolidation). Each answer that is
- * sent alone wakes its receiver. For a client or a proxy on the same machine, this costs as much as serving a short
- * list.
+ * sent alone wakes its receiver. If that is a client or a proxy on the same machine, waking it takes as much processor
+ * time as serving a short list.
  */
 export class ResponseBatcher {
   readonly #bursts = new BurstDetector(minBatchSize)

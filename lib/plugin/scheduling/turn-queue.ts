@@ -8,7 +8,7 @@ const turnMs = 20
 /** Used instead of `turnMs` for 50 ms after a connection was accepted, so that further clients are accepted quickly. */
 const turnMsWhileOpening = 2
 
-/** A turn tries this many requests, and twice as many as went on in the turn before. */
+/** Requests that each turn tries to let go on, in addition to twice as many as went on in the turn before. */
 const minTried = 8
 
 /**

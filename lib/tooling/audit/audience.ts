@@ -14,10 +14,10 @@ export type Audience = (typeof audiences)[number]
 
 /**
  * Returns the audience of an operation: `anybody` if the policy lists the operation as open, `nobody` if as closed.
- * Otherwise asks the policy about made-up users: `users` if it permits one who is no admin, `admins` if only an admin
- * and it looked at nothing else in the other user. If it refuses both for certain, returns `nobody`. If it throws, or
- * refuses them because of what it sees in them, such as a role, returns `some users`: the policy then has its own
- * reasons to permit somebody.
+ * Otherwise asks the policy about two users with made-up properties ({@link madeUpUser}): one is an admin, the other is
+ * not. Returns `users` if it permits the latter, and `admins` if it permits only the admin and looked for nothing but a
+ * flag for admins in the other. Returns `nobody` if it refuses both, and would refuse every user. Otherwise returns
+ * `some users`: the policy throws, or its answer may depend on more, such as a role.
  */
 export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   const protection = protectionOf(policy, operation)
@@ -35,7 +35,10 @@ export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
 interface Verdict {
   /** Undefined if the policy throws. */
   readonly isPermitted: boolean | undefined
-  /** True if the policy looked at nothing in the user but an `admin` that is a boolean. */
+  /**
+   * True if the answer is the same about all admins, or about all other users: the policy looked at nothing in the
+   * user, or only at an `admin` that is always a boolean.
+   */
   readonly isCertain: boolean
   /** True if the policy looked at nothing in the user but whether it is an admin. */
   readonly looksOnlyForAdmins: boolean
@@ -60,7 +63,10 @@ export function looksForAdmin (policy: AnyPolicy): (name?: PropertyKey) => boole
   return (name) => name === 'admin' || (!isBoolean && isAdminFlag(String(name)))
 }
 
-/** Returns a user that tells which of its properties is looked at, or no name for a look at its names or its class. */
+/**
+ * Returns a proxy of a user. It calls `tell` with the name of each property that is read or tested for, and without a
+ * name if the names of the properties are listed or the prototype is read.
+ */
 export function watched (user: Identity, tell: (name?: PropertyKey) => void): Identity {
   return new Proxy(user, {
     get: (target, name) => {
@@ -94,7 +100,10 @@ const members: Readonly<Record<Audience, readonly MadeUpName[]>> = {
   nobody: []
 }
 
-/** True if a made-up user may belong to an audience. */
+/**
+ * True if a made-up user may belong to an audience. The user `nobody`, a client that is not logged in, belongs only to
+ * `anybody`.
+ */
 export function isMember (audience: Audience, { name }: Pick<MadeUpUser, 'name'>): boolean {
   return members[audience].includes(name)
 }

@@ -56,7 +56,10 @@ function referencesTo (users: ReadonlySet<Model>, resource: Resource): readonly 
   return columns.some((column) => seesOnlyOwn(resource, column)) ? [] : columns.map(({ field }) => field)
 }
 
-/** True if the scope of a resource shows a user only the records that have the user's id in the given column. */
+/**
+ * True if the scope of a resource shows a user who is no admin only the records that have the user's id in the given
+ * column.
+ */
 function seesOnlyOwn (resource: Resource, { field }: Column): boolean {
   return visibleRecordsOf(resource).some((seen) =>
     seen.user === 'user' && seen.sees === 'some' && seen.conditions.includes(`${field} = user.id`))

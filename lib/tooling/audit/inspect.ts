@@ -18,7 +18,7 @@ interface AnyApp {
 /** A report about an app: permissions, scopes, dangers, and lists that may be slow or large. */
 export interface Inspection {
   readonly resources: readonly ResourcePermissions[]
-  /** The records that each scope shows to made-up users. */
+  /** The records that each scope shows to users with made-up properties: one row for each kind. */
   readonly scopes: readonly VisibleRecords[]
   readonly dangers: readonly Danger[]
   /** Filters, searches, orderings, related records and scopes that no index serves, the largest tables first. */
@@ -29,7 +29,7 @@ export interface Inspection {
 /**
  * Reports who may do what in an app with which records, and what of that is dangerous. Also reports the filters,
  * searches, orderings, related records and scopes that no index serves, and the texts in lists whose length the model
- * does not limit.
+ * does not limit. It asks the database for query plans and counts rows, but writes nothing. It does not close the app.
  *
  * @param app  an app with the plugin, in any Fastify scopes and under any decorator names. The function calls its
  *   `ready()`

@@ -23,10 +23,13 @@ export type ScopeOutcome =
     readonly message: string
   }
 
-/** The records of a resource that a made-up user sees. `nobody` is a client that is not logged in. */
+/**
+ * The records of a resource that a user with made-up properties sees: a `user`, an `admin`, or `nobody`, a client that
+ * is not logged in.
+ */
 export type VisibleRecords = { readonly resource: string, readonly user: MadeUpName } & ScopeOutcome
 
-/** Returns what the users of a resource see, one row for each made-up user. None if the resource has no scope. */
+/** Returns what each of the {@link madeUpUsers} of a resource sees. Empty if the resource has no scope. */
 export function visibleRecordsOf ({ name, policy, scopeRule }: Resource): readonly VisibleRecords[] {
   if (scopeRule === undefined) return []
   return madeUpUsers(policy).map((user) => ({ resource: name, user: user.name, ...evaluate(scopeRule, user).outcome }))
@@ -50,7 +53,7 @@ export interface Evaluation {
   readonly outcome: ScopeOutcome
 }
 
-/** Evaluates a scope for a made-up user. */
+/** Evaluates a scope for a made-up user. If the scope throws, the outcome is `fails`. */
 export function evaluate (rule: ScopeRule, user: MadeUpUser): Evaluation {
   let given: unknown
   const scopeOf: ScopeRule['scope'] = (identity) => {

@@ -17,7 +17,7 @@ export const passwordVariable = 'REST_MODELS_PASSWORD'
  * {@link passwordVariable} gives it. Returns undefined if there is neither a user nor a password.
  *
  * @throws REST_MODELS_INVALID_OPTIONS if only one of the two is given: without this error, everybody could read the
- *   database. The message does not repeat the user, because a password may follow it
+ *   database. The message does not repeat the user, because somebody may have written `name:password` there
  */
 export function readCredentials (
   { user, password: given }: { readonly user?: string, readonly password?: string }, env: NodeJS.ProcessEnv
@@ -33,8 +33,8 @@ export function readCredentials (
 }
 
 /**
- * Returns a hook that answers 401 to every request without the credentials. It compares digests in constant time, so
- * that the time of an answer does not show how much of a guess is right.
+ * Returns a hook that answers 401 to every request without the credentials, and forbids caches to keep any answer. It
+ * compares digests in constant time, so that the time of an answer does not show how much of a guess is right.
  *
  * @throws REST_MODELS_INVALID_OPTIONS if the user or the password is empty, or if the user has a colon
  */

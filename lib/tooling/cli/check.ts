@@ -60,7 +60,10 @@ const userNames: Readonly<Record<VisibleRecords['user'], string>> = {
   nobody: 'nobody', user: 'a user', admin: 'an admin'
 }
 
-/** Returns what a made-up user sees, such as `project: a user sees company = user.company`. */
+/**
+ * Returns a line about the records that a scope shows to a user whom the command has made up to try the scope:
+ * `project: a user sees company = user.company`.
+ */
 function scopeLine (visible: VisibleRecords): string {
   const { resource, user, sees } = visible
   const name = userNames[user]

@@ -8,13 +8,18 @@ import { readTables } from '../../tables/read-tables.js'
 import { findUntransactional } from '../../tables/transactional.js'
 import type { Note } from '../introspect/model-plan.js'
 
-/** A model, and the operations that its table refuses whatever a client sends. */
+/** A model, and the operations on it that the app must close; none if its table takes all writes. */
 export interface ClosedWrites {
   readonly model: Model
   readonly closed: readonly Operation[]
 }
 
-/** Finds the writes that tables refuse whatever a client sends. The notes tell why. */
+/**
+ * Finds the writes that an app must close: those that a table refuses whatever a client sends, and all writes to a
+ * table without transactions, which would keep a write that the API refuses.
+ *
+ * @returns a row for each model, also if nothing is closed, and notes with the reasons
+ */
 export async function findClosedWrites (
   db: AnyKysely, models: readonly Model[]
 ): Promise<{ readonly served: readonly ClosedWrites[], readonly notes: readonly Note[] }> {
@@ -40,7 +45,7 @@ function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string
   return columns.map((column) => ({ table, column, why }))
 }
 
-/** Returns the policy under which anybody may do everything except the closed operations. */
+/** Returns the policy under which anybody may do everything except the closed operations, which get the answer 401. */
 export function openExcept (closed: readonly Operation[]): Policy {
   return Object.freeze({
     open: operations.filter((operation) => !closed.includes(operation)),

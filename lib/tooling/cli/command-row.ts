@@ -15,7 +15,9 @@ export interface CommandRow<Options = never> {
   readonly options: readonly OptionRow[]
   /**
    * Runs the command and returns the name of its exit code. If `run` throws an error, the CLI prints the message
-   * without the stack, and exits with 2 for wrong options and otherwise with 1.
+   * without the stack, and exits with 2 for REST_MODELS_INVALID_OPTIONS and otherwise with 1.
+   *
+   * @param given  the values of the arguments, in the order of `arguments`
    */
   run (given: readonly string[], options: Options, terminal: Terminal): Promise<keyof typeof exitCodes>
 }

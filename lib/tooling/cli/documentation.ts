@@ -4,7 +4,7 @@ import { importModule } from './import-module.js'
 
 export const documentationPath = '/documentation'
 
-/** Functions that import the packages for a page of documentation. The packages might not be installed. */
+/** Functions that import the packages for a page of documentation. They reject if the package is not installed. */
 export interface DocumentationPackages {
   swagger (): Promise<{ readonly default: unknown }>
   swaggerUi (): Promise<{ readonly default: unknown }>

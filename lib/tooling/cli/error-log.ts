@@ -1,6 +1,9 @@
 import type { FastifyServerOptions } from 'fastify'
 
-/** The part of an error that the log shows: its class, code and origin. Messages are left out: they may hold values. */
+/**
+ * The part of an error that the log shows: its class, its code, the first five lines of the stack (`at`) and its cause.
+ * A thrown value that is no Error is shown by its JavaScript type alone. Messages are left out: they may hold values.
+ */
 interface LoggedError {
   readonly type: string
   readonly code?: string

@@ -8,9 +8,9 @@ import { errors } from '../../errors.js'
 const wildcardAddresses = new Set(['0.0.0.0', '::'])
 
 /**
- * Returns a hook that answers 421 to a request whose Host header names another server. Without this check, another site
- * could point its own name to this server. The browser would take both for one site, and the other site's page could
- * read the answers (DNS rebinding). `localhost` and loopback addresses pass.
+ * Returns a hook that answers 421 to a request whose Host header is malformed or names another server. Without this
+ * check, another site could point its own name to this server. The browser would take both for one site, and the other
+ * site's page could read the answers (DNS rebinding). `localhost` and loopback addresses pass.
  *
  * @param host  the address or name that the server listens on, which passes. If it means every network interface, all
  *   IP addresses pass, because no site can own one as a name

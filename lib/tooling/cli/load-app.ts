@@ -10,7 +10,8 @@ type Builder = (app: FastifyInstance, options: object, done?: (error?: Error) =>
  * plugin as fastify-cli runs it: a function that receives an app and adds to it.
  *
  * @param name  name of the export; `default` or `app` if absent
- * @throws REST_MODELS_INVALID_OPTIONS if there is no such file, or no app or function under the name
+ * @throws REST_MODELS_INVALID_OPTIONS if there is no app or function under the name; otherwise as {@link loadModule},
+ *   or what the function of the module throws
  */
 export async function loadApp (path: string, name?: string): Promise<FastifyInstance> {
   const module = await loadModule(path, {

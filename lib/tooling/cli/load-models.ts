@@ -3,9 +3,9 @@ import type { Model } from '../../model/define-model.js'
 import { loadModule } from './load-module.js'
 
 /**
- * Returns the models that a module exports, one by one or in lists.
+ * Returns the models that a module exports, one by one or in lists, each of them once. Other exports are ignored.
  *
- * @throws REST_MODELS_INVALID_OPTIONS if there is no such file, or if it exports no models
+ * @throws REST_MODELS_INVALID_OPTIONS if the module exports no models; otherwise as {@link loadModule}
  */
 export async function loadModels (path: string): Promise<readonly Model[]> {
   const module = await loadModule(path, {

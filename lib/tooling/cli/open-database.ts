@@ -24,16 +24,18 @@ export interface OpenOptions {
   readonly readOnly?: boolean
   /** Milliseconds after which a statement is given up, on PostgreSQL and MariaDB only. Default 5000. */
   readonly statementTimeout?: number
-  /** Schema of PostgreSQL in which tables are found. Default: those of the search path. */
+  /** Schema of PostgreSQL in which tables are found. Default: those of the search path. Other engines take none. */
   readonly schema?: string
 }
 
 /**
  * Opens the database of a URL: `sqlite:./site.db`, `postgres://…` or `mariadb://…`. It creates nothing: the file of a
- * SQLite database must exist, and so must the schema that the options name.
+ * SQLite database must exist, and so must the schema that the options name. Without a schema, a server is not asked
+ * before the first statement.
  *
- * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy. Neither repeats a password in
- *   the URL
+ * @throws REST_MODELS_INVALID_OPTIONS if the URL or the schema is wrong, or the file does not exist;
+ *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if the driver is not installed. Neither repeats a
+ *   password in the URL
  */
 export async function openDatabase (
   url: string, { readOnly = true, schema, ...others }: OpenOptions = {}
@@ -56,7 +58,12 @@ export async function openDatabase (
   }
 }
 
-/** Returns a URL of PostgreSQL whose connections find tables in a schema. */
+/**
+ * Returns a URL of PostgreSQL with the schema as its search path, in which connections then find tables.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS if the URL is of another engine, or if the name of the schema has other
+ *   characters than letters, digits and underscores
+ */
 function inSchema (url: string, scheme: string, schema: string): string {
   if (openers[scheme] !== postgres) throw new errors.InvalidOptions('A schema can be named for PostgreSQL only')
   if (!/^[A-Za-z_]\w*$/.test(schema)) {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { errors } from '../../errors.js'
 
 /**
- * Refuses the name of an output file that exists already, if it must not be replaced.
+ * Requires that an output file does not exist yet, or that `force` permits replacing it.
  *
  * @throws REST_MODELS_INVALID_OPTIONS with the remedy
  */
@@ -12,7 +12,7 @@ export function requireFree (output: string, force: boolean): void {
   throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)
 }
 
-/** Writes an output file, and the folders above it. Fails if the file has come into being and must not be replaced. */
+/** Writes an output file, and makes missing folders above it. Fails if the file exists and `force` is false. */
 export function writeOutput (output: string, source: string, force: boolean): void {
   mkdirSync(dirname(output), { recursive: true })
   writeFileSync(output, source, { flag: force ? 'w' : 'wx' })

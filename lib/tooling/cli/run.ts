@@ -38,7 +38,7 @@ export async function runCommand (words: readonly string[], { out, err, interrup
   } catch (error) {
     // Commander has already printed its message. Its code is 0 after --help and --version.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
-    terminal.err(`error: ${messageOf(error)}`)
+    terminal.err(`error: ${fullMessageOf(error)}`)
     return error instanceof errors.InvalidOptions ? exitCodes.usage : exitCodes.failure
   }
 }
@@ -65,7 +65,10 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
   return program
 }
 
-/** Hides what follows the name of an option that commander does not know: a password, if the name has a slip. */
+/**
+ * Returns a message of commander; if it is about an unknown option, with `…` in place of the option's value. After a
+ * misspelled `--pasword=`, that value is a password.
+ */
 function withoutUnknownValue (message: string): string {
   return message.replace(/(?<=^error: unknown option '[a-z-]*)[^a-z-'][^]*(?=')/i, '…')
 }
@@ -91,8 +94,8 @@ function secretsIn (words: readonly string[]): (text: string) => string {
  * Returns the message of an error, followed by those of its causes. If several attempts to connect fail, Node throws
  * one error with an empty message; the function then returns the messages of the attempts.
  */
-function messageOf (error: unknown): string {
+function fullMessageOf (error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
-  return error.cause === undefined ? error.message : `${error.message}: ${messageOf(error.cause)}`
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(fullMessageOf).join('; ')
+  return error.cause === undefined ? error.message : `${error.message}: ${fullMessageOf(error.cause)}`
 }

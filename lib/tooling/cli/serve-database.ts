@@ -23,7 +23,7 @@ export interface ServeOptions {
   readonly tables?: readonly string[]
   /** Schema of PostgreSQL to serve. Default: what the search path finds. */
   readonly schema?: string
-  /** True if whoever may read may also create, change and delete records. Default false. */
+  /** True if whoever may read may also create, change and delete records. Default false: the engine refuses writes. */
   readonly write?: boolean
   /**
    * The address or name that the app will listen on. Default 127.0.0.1. A request whose Host header names neither it
@@ -50,15 +50,15 @@ export interface ServedDatabase {
   readonly notes: readonly Note[]
   /** Columns that the app does not show because they look secret, as `table.column`. */
   readonly hidden: readonly string[]
-  /** Packages that the page of documentation needs, but that are not installed. */
+  /** Packages that the page of documentation needs, but that are not installed. If any is missing, there is no page. */
   readonly missing: readonly string[]
 }
 
 const logToStandardError = (line: string): void => { process.stderr.write(line) }
 
 /**
- * Returns an app that serves the tables of a database. It neither creates nor alters the database or its tables. It
- * hides columns that look secret.
+ * Returns an app that serves the tables of a database below `/api/`. It neither creates nor alters the database or its
+ * tables. It hides columns that look secret, and leaves out tables whose primary key looks secret.
  *
  * @param url  `sqlite:./site.db`, `postgres://…` or `mariadb://…`
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy
@@ -94,7 +94,7 @@ interface PlannedResource {
   readonly model: Model
   /** Columns that look secret, which the app does not show. */
   readonly hidden: readonly Column[]
-  /** The policy, if it is not the default policy of the app. */
+  /** The policy of a model whose table does not take all writes; undefined for the default policy of the app. */
   readonly auth: Policy | undefined
 }
 
@@ -115,7 +115,7 @@ async function planResources (
     auth: closed.length > 0 ? openExcept(closed) : undefined
   }))
   const left = secret.map((model) => noteOf(model, secrets))
-  // These notes do not apply here: a table whose key looks secret is served only if `include` names the key.
+  // The notes about secret keys do not apply here: a table with such a key is served only if `include` names the key.
   const notes = found.notes.filter(({ why }) => why !== secretKey)
   return { resources, notes: [...notes, ...left, ...refusals] }
 }

@@ -97,7 +97,10 @@ function checkOpenHost (
 /** Most names or notes in one line. */
 const maxListed = 10
 
-/** Prints what is left out and why, what is hidden, and what is served, each in one line. */
+/**
+ * Prints a line each on the parts of the database that are left out, with the reasons, on the hidden columns, on
+ * packages that are missing for the documentation, and on the tables that are served.
+ */
 export function announce (
   address: string, { models, notes, hidden, missing, write }: ServedDatabase & { readonly write: boolean },
   { out, err }: Terminal

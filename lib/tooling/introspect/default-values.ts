@@ -24,15 +24,18 @@ const timeWrappers: readonly RegExp[] = [
 const castsPattern =
   /(?:::(?:[\w ]+|"[^"]+")(?:\.(?:[\w ]+|"[^"]+"))?(?:\(\d+(?:,\d+)?\))?(?: with(?:out)? time zone)?)+$/i
 
-/** Most layers around the current time: casts, time zones, cuts and parentheses. */
-const maxLayers = 10
+/** Most times that {@link isNow} tests a default, each time with fewer layers around it. Then it returns false. */
+const maxTests = 10
 
 /** Stands for a default that a field of its kind cannot declare: an SQL expression, or a value of another kind. */
 export const expression = Symbol('expression')
 
 /**
- * Returns the default that a field can declare for the default of its column, {@link expression} if a field of the kind
- * cannot declare that default, or undefined if the column has none or null.
+ * Returns the default that a field can declare for the default of its column: `now` for the current time or day,
+ * otherwise a value. Returns {@link expression} if a field of the kind cannot declare it, and undefined if the column
+ * has no default, or null. The caller must check the value: it may break a rule of the kind or an option of the field.
+ *
+ * @param declared  the default as SQL; null if there is none
  */
 export function defaultValue (kind: StorageName, declared: string | null): Json | undefined | typeof expression {
   const written = declared ?? 'null'
@@ -45,12 +48,12 @@ export function defaultValue (kind: StorageName, declared: string | null): Json 
 }
 
 /**
- * True if a default is the current time or day. Removes casts, time zones and parentheses around it, layer by layer.
+ * True if a default is the current time or day. Removes casts, time zones, cuts and parentheses, layer by layer.
  * The rest must match as a whole, so parentheses that do not belong together cannot make another default match.
  */
 function isNow (declared: string): boolean {
   let rest = declared.trim()
-  for (let layer = 0; layer < maxLayers; layer += 1) {
+  for (let layer = 0; layer < maxTests; layer += 1) {
     if (clockPatterns.some((pattern) => pattern.test(rest))) return true
     const inner = rest.replace(castsPattern, '')
     const wrapped = timeWrappers.map((wrapper) => wrapper.exec(inner)?.[1]).find((found) => found !== undefined)
@@ -74,9 +77,9 @@ function bare (text: string): string {
 }
 
 /**
- * Returns the value of an SQL literal as text: `abc` for `'abc'`, and numbers, `true` and `false` as they are. MariaDB
- * has bits such as `b'0'`, and SQLite takes double quotes for single ones. Returns undefined for anything else, and for
- * a text with a backslash, which engines read differently.
+ * Returns the value of an SQL literal as text: `abc` for `'abc'`, and numbers, `true` and `false` as they are. Also
+ * `0` for MariaDB's bit `b'0'`, and `abc` for SQLite's text `"abc"`. Returns undefined for anything else, and for a
+ * text with a backslash, which engines read differently.
  */
 function readLiteral (text: string): string | undefined {
   if (text.includes('\\')) return undefined
@@ -95,7 +98,10 @@ const booleanLiterals = new Map([
 const finite = (text: string): number | undefined =>
   text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined
 
-/** Functions that turn a literal into the default of a kind. They return undefined if the kind cannot have it. */
+/**
+ * Functions that turn a literal into the default of a kind, or return undefined if they cannot. They do not check every
+ * rule of the kind: `integer` takes 1.5, and `uuid` any text.
+ */
 const literalConverters: Readonly<Partial<Record<StorageName, (literal: string) => Json | undefined>>> = {
   text: (literal) => literal,
   integer: finite,

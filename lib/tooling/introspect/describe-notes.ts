@@ -3,14 +3,17 @@ import { inOneLine } from './source-text.js'
 
 /** Minimum number of notes with the same words that become one line. */
 const minGroup = 3
-/** Most names in one line. */
+/** Most names in one line, which tells how many more there are. */
 const maxNames = 10
 /** Beginning of a note about a column that is left out. */
 const leftOut = 'left out: it '
 /** Beginning of a note about a table that is served, but without some or all writes. */
 const closed = 'takes no '
 
-/** Returns a note as one line of text. A note without a column is about a table that is left out, or closed. */
+/**
+ * Returns a note as one line of text. A note without a column is about a table that is left out, or that refuses some
+ * or all writes.
+ */
 export function describeNote ({ table, column, why }: Note): string {
   const text = column === undefined
     ? `Table '${table}' ${why.startsWith(closed) ? why : `is left out: it ${why}`}`

@@ -27,14 +27,15 @@ export interface DefaultSetting {
 /** A column of the database, for which a field is planned. */
 export interface Source {
   readonly column: ColumnRow
-  /** The kind of the values. For a foreign key, that of the primary key that it refers to. */
+  /** The kind of the values. For a foreign key `uuid`, `text` or `integer`, as the primary key that it refers to. */
   readonly values: StorageName
 }
 
 /**
  * Returns the field with the default of its column, if the field can declare that default as a value. Otherwise returns
- * the field without a default, and adds a note to `setting.notes` if one is needed. Returns the reason as a text if the
- * column cannot be a field at all.
+ * it without a default. It then adds a note to `setting.notes` if the column has a default, or takes no null although
+ * the field does. Password fields and read-only fields get neither a default nor a note. Returns the reason as a text
+ * if the column cannot be a field at all.
  */
 export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSetting): FieldPlan | string {
   const { column, values } = source
@@ -54,7 +55,7 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
 
 /**
  * Returns the note about a field that declares no default: what a create without the field does, and the remedy.
- * Returns undefined if the column has no default either, and permits null if the field does.
+ * Returns undefined if the column has no default either, and takes null if the field is nullable.
  */
 function whenAbsent (
   { options }: FieldPlan, { nullable, declared }: ColumnRow, hasDefault: boolean
@@ -81,7 +82,7 @@ function withinUnique (plan: FieldPlan): FieldPlan {
   return unique === true && maxLength > maxUniqueLength ? { ...plan, options: { ...options, unique } } : plan
 }
 
-/** Returns the reason why a field cannot be declared, in the words of defineModel(); undefined if it can. */
+/** Returns the reason why a field or its default cannot be declared, in the words of the error; undefined if it can. */
 function faultOf (
   { name, kind, options }: FieldPlan, values: StorageName, { key, checks }: DefaultSetting
 ): string | undefined {

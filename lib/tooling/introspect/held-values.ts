@@ -20,7 +20,8 @@ const rounded = 'only 15 digits are exact, and longer values are shown rounded; 
 /**
  * Returns the kind of field that all values of a column fit: the declared one, or the first wider one. A column of
  * dates with time that holds only dates becomes a date. `loss`, if present, says how the kind differs from the declared
- * type. Returns undefined if no kind fits all values. The queries may read all rows of the table.
+ * type. Returns undefined if no kind fits all values. The queries may read all rows of the table. If a query fails, the
+ * kind that it tests counts as one that fits.
  */
 export async function heldType (
   handle: Handle, column: ColumnRow, described: DescribedType
@@ -38,8 +39,8 @@ export async function heldType (
 }
 
 /**
- * True if all values of a column fit a kind. Also true if the query fails, for example because it takes too long. Reads
- * no rows if the engine accepts only such values in the column.
+ * True if all values of a column fit a kind; nulls do not count. Also true if the query fails, for example because it
+ * takes too long. Reads no rows if the engine accepts only such values in the column.
  */
 export async function holdsOnly (
   { db, dialect: { catalog: { fits } } }: Handle, { table, name }: Pick<ColumnRow, 'table' | 'name'>, kind: StorageName
@@ -50,14 +51,18 @@ export async function holdsOnly (
 }
 
 /**
- * True if a column that may be null cannot be a primary key. On SQLite, where a primary key may be null, that is so if
- * a row holds null. On other engines it is always so, without a query, because their primary keys are never null.
+ * True if a nullable column cannot be a primary key. SQLite permits nullable columns in a primary key, so there a row
+ * must hold null. On other engines, no nullable column can be in a primary key, so the result is true without a query.
+ * False if the query fails.
  */
 export async function holdsNull ({ db, dialect: { schema } }: Handle, { table, name }: ColumnRow): Promise<boolean> {
   return schema.keysMayBeNull !== true || await holds(db, table, sql`${sql.ref(name)} is null`)
 }
 
-/** True if a column whose type is a date with time holds only dates, and at least one. */
+/**
+ * True if a column whose type is a date with time holds only dates, and at least one. Always false on PostgreSQL and
+ * MariaDB, where such a column always holds a time.
+ */
 async function holdsDates (handle: Handle, column: ColumnRow): Promise<boolean> {
   const { db, dialect: { catalog: { fits } } } = handle
   return fits.date !== undefined && await holdsOnly(handle, column, 'date') &&

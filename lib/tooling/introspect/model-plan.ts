@@ -1,12 +1,12 @@
 import type { FieldKind } from '../../fields/field-kinds.js'
 import type { FieldOptions } from '../../values/field-options.js'
 
-/** A part of a database that its models leave out, or declare differently. */
+/** A part of a database that its models leave out or declare differently, or a write that its table refuses. */
 export interface Note {
   readonly table: string
   /** The column, absent if the note is about the whole table. */
   readonly column?: string
-  /** The reason, as words that follow the name of the table or column. */
+  /** The reason, in words that follow the name of the table or column: `has no primary key …`, `left out: it …`. */
   readonly why: string
 }
 
@@ -26,8 +26,8 @@ export interface ModelPlan {
   readonly constant: string
   readonly table: string
   /**
-   * The primary key. Undefined for a key of several columns. If the model has other fields, also undefined for the
-   * default key, an integer that the database generates in a column `id`.
+   * The primary key. Undefined for a key of several columns, and for the default key of `defineModel`: an integer that
+   * the database generates in a column `id`. A model without other fields declares that key, because it needs a field.
    */
   readonly key: FieldPlan | undefined
   /** Names of the fields of a primary key of several columns; none if the key has one column. */

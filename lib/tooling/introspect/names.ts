@@ -75,10 +75,13 @@ function isShouted (name: string): boolean {
   return name.length > 1 && name === name.toUpperCase()
 }
 
-/** Returns the field's name for the name of a column. Changes only what names of fields do not permit. */
+/**
+ * Returns the field's name for the name of a column. Changes only what names of fields do not permit. `id` and names of
+ * operators, which no field may have either, get `_value` at their end.
+ */
 export function fieldName (column: string): string {
   const name = joined(column)
-  const begun = /^[A-Za-z]/.test(name) ? name : `column_${name}`.replace(/_$/, '')
+  const begun = (/^[A-Za-z]/.test(name) ? name : `column_${name}`).slice(0, maxNameLength).replace(/_$/, '')
   return operatorByName.has(begun) || begun.toLowerCase() === 'id' ? `${begun}_value` : begun
 }
 
@@ -99,8 +102,8 @@ export interface NameSetting {
 }
 
 /**
- * Returns the name of a column's field, with options. If the name of the column does not follow from the name of the
- * field, the option `column` or `key` states it. Otherwise the options are empty.
+ * Reserves a name for a column's field, and returns it with the option that states the name of the column: `column` or
+ * `key`. The options are empty only if the name of the column follows from the name of the field.
  */
 export function nameFor (column: string, kind: FieldKind, setting: NameSetting): Pick<FieldPlan, 'name' | 'options'> {
   const { names, references } = setting
@@ -120,9 +123,9 @@ export function nameFor (column: string, kind: FieldKind, setting: NameSetting):
 }
 
 /**
- * Returns the option `key` of a foreign key: the name of the column, if that is not the name of the field with `_id`,
- * such as `authorId`, or if another column has the name of the field, or would be a field of the same name. Returns
- * undefined if the option is not needed, or if no key can have that name.
+ * Returns the option `key` of a foreign key: the name of its column, such as `authorId`. Returns undefined if the
+ * option is not needed: the column has the name of the field, with or without `_id`, and no other field or foreign key
+ * takes these names. Also returns undefined if no key can have the name of the column.
  */
 function keyFor (column: string, { names, references }: NameSetting): string | undefined {
   const name = referenceName(column)

@@ -8,7 +8,7 @@ import { withDefault, type DefaultSetting, type Source } from './field-default.j
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { nameFor, Names, type NameSetting } from './names.js'
-import type { CompositeTable, KeyedTable } from './plan-keys.js'
+import type { PlannedTable, KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import { columnOf } from './plan-unique.js'
 import type { FoundTable } from './read-database.js'
@@ -33,9 +33,12 @@ const unshownNote = 'holds values that no record can show, such as infinity, a z
 /** The context for planning a column of a table. */
 type Setting = ReferenceSetting & DefaultSetting
 
-/** Plans the fields of a table. The notes name the columns that it leaves out or declares differently. */
+/**
+ * Plans the fields of a table, in the order of its columns. The given `column`, a primary key of one column, is not
+ * among them. The notes name the columns that are left out or declared differently.
+ */
 export async function planFields (
-  { table, column: keyColumn, key }: CompositeTable & Partial<Pick<KeyedTable, 'column' | 'key'>>, handle: Handle,
+  { table, column: keyColumn, key }: PlannedTable & Partial<Pick<KeyedTable, 'column' | 'key'>>, handle: Handle,
   targetOf: Setting['targetOf']
 ): Promise<{ readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] }> {
   const notes: Note[] = []
@@ -66,7 +69,7 @@ function isReference ({ field }: PlannedColumn): boolean {
   return field.kind === 'foreignKey'
 }
 
-/** Plans the columns of a table, without the primary key, and adds a note for each that it leaves out. */
+/** Plans the columns of a table except `keyColumn`. Adds notes about those left out or declared differently. */
 async function planColumns (
   table: FoundTable, keyColumn: ColumnRow | undefined, setting: Setting
 ): Promise<readonly PlannedColumn[]> {
@@ -167,8 +170,8 @@ function complete ({ field, source }: PlannedColumn, setting: Setting, naming: N
 const uuidDefault = /^\(?(?:\w+\.)?(?:gen_random_uuid|uuid_generate_v[14](?:mc)?|uuidv[47]|uuid)\(\)\)?$/i
 
 /**
- * True if only the database gives a column its values: it computes them, or makes a number or a UUID for each row. A
- * new UUID refers to no record, so clients must set a foreign key that has such a default.
+ * True if a field becomes read-only because the database gives its column the values: it computes them, or makes a
+ * number or a UUID for each row. A new UUID refers to no record, so a foreign key with such a default stays writable.
  */
 function isFilled ({ computed, generated, declared }: ColumnRow, kind: FieldKind): boolean {
   if (isYes(computed)) return true

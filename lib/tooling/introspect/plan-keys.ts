@@ -21,20 +21,20 @@ export interface KeyedTable {
 }
 
 /** A table whose primary key has several columns. They become fields in the same way as the other columns. */
-export interface CompositeTable {
+export interface PlannedTable {
   readonly table: FoundTable
 }
 
 interface PlannedKeys {
   readonly keyed: readonly KeyedTable[]
-  readonly composite: readonly CompositeTable[]
+  readonly composite: readonly PlannedTable[]
   readonly leftOut: readonly Note[]
 }
 
-/** Plans the primary keys of tables. Notes give the reasons why other tables can have no model. */
+/** Plans the primary keys of tables. `leftOut` has a note with the reason for each table that can have no model. */
 export async function planKeys (handle: Handle, tables: readonly FoundTable[]): Promise<PlannedKeys> {
   const keyed: KeyedTable[] = []
-  const composite: CompositeTable[] = []
+  const composite: PlannedTable[] = []
   const leftOut: Note[] = []
   for (const table of tables) {
     const found = await planKey(handle, table)
@@ -46,7 +46,7 @@ export async function planKeys (handle: Handle, tables: readonly FoundTable[]): 
 }
 
 /** Plans the primary key of a table, or returns the reason why the table can have no model. */
-async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable | CompositeTable | string> {
+async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable | PlannedTable | string> {
   const column = keyColumnOf(table)
   if (typeof column === 'string') return column
   const fault = await whyUnreadable(handle, table)
@@ -65,7 +65,7 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
  * Returns a table whose key has several columns, with these columns marked as never null. If one of them may hold null,
  * returns the reason why the table can have no model.
  */
-async function planComposite (handle: Handle, table: FoundTable): Promise<CompositeTable | string> {
+async function planComposite (handle: Handle, table: FoundTable): Promise<PlannedTable | string> {
   const columns: ColumnRow[] = []
   for (const column of table.columns) {
     const isKey = table.key.includes(column.name)
@@ -77,7 +77,7 @@ async function planComposite (handle: Handle, table: FoundTable): Promise<Compos
   return { table: { ...table, columns } }
 }
 
-/** Why a table without a key can have no model. */
+/** Reason why a table without a key can have no model, and the remedy. */
 const keyless = 'has no primary key and no unique index without nulls; add one'
 
 /**
@@ -121,7 +121,10 @@ function keyOf (column: ColumnRow, kind: KeyKind, { catalog }: Dialect): FieldPl
   return { name: keyName, kind, options }
 }
 
-/** Returns a note if a primary key that creates bring along has a default in the database. No model can declare it. */
+/**
+ * Returns a note about the column's default if creates must bring the primary key along, because no model can declare
+ * that default. Returns none if there is no default, or if the API or the database makes the key.
+ */
 function notesOf ({ table, name, declared, generated }: ColumnRow, kind: KeyKind): readonly Note[] {
   if (kind === 'uuid' || declared === null || (kind === 'key' && isYes(generated))) return []
   const condition = kind === 'text' ? ' if you declare no function as its default' : ''

@@ -4,7 +4,7 @@ import { withUniqueLengths } from '../../model/unique-together.js'
 import type { DatabasePlan, ModelPlan, Note } from './model-plan.js'
 import { constantName, modelName, Names } from './names.js'
 import { planFields } from './plan-fields.js'
-import { planKeys, type CompositeTable, type KeyedTable } from './plan-keys.js'
+import { planKeys, type PlannedTable, type KeyedTable } from './plan-keys.js'
 import { columnOf, planUnique } from './plan-unique.js'
 import { readDatabase } from './read-database.js'
 import { byView, secretKey } from './remedies.js'
@@ -38,7 +38,7 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
 }
 
 /** Returns notes about the columns of a primary key that look secret. */
-function secretKeys ({ table: { name, key } }: CompositeTable, secrets: ReadonlySet<string>): readonly Note[] {
+function secretKeys ({ table: { name, key } }: PlannedTable, secrets: ReadonlySet<string>): readonly Note[] {
   return key.filter((column) => secrets.has(`${name}.${column}`))
     .map((column) => ({ table: name, column, why: secretKey }))
 }
@@ -48,10 +48,10 @@ type PlannedParts = Omit<ModelPlan, 'name' | 'constant' | 'table'>
 
 /** Plans the model of a table, without its names, or returns the reason why the table can have no model. */
 async function planModel (
-  table: KeyedTable | CompositeTable, engine: Handle, targetOf: TargetOf
+  table: KeyedTable | PlannedTable, engine: Handle, targetOf: TargetOf
 ): Promise<PlannedParts | string> {
   const { fields, notes } = await planFields(table, engine, targetOf)
-  if (!('key' in table)) return planComposite(table, { fields, notes })
+  if (!('key' in table)) return planCompositeModel(table, { fields, notes })
   const { key } = table
   const isPlain = key.kind === 'key' && Object.keys(key.options).length === 0
   const planned = planUnique(table.table, fields)
@@ -64,8 +64,8 @@ async function planModel (
 }
 
 /** Plans a model whose key has several columns, or returns the reason why the table can have no model. */
-function planComposite (
-  { table, table: { key } }: CompositeTable, { fields, notes }: Pick<PlannedParts, 'fields' | 'notes'>
+function planCompositeModel (
+  { table, table: { key } }: PlannedTable, { fields, notes }: Pick<PlannedParts, 'fields' | 'notes'>
 ): PlannedParts | string {
   // The texts of the key share an index, as those of the option `unique` do.
   const planned = planUnique({ ...table, uniqueTogether: [...table.uniqueTogether, key] }, fields)
@@ -91,7 +91,7 @@ function withoutRemedy (why: string): string {
 }
 
 /** Sorts by the name of the table. */
-function byName ({ table: one }: CompositeTable, { table: other }: CompositeTable): number {
+function byName ({ table: one }: PlannedTable, { table: other }: PlannedTable): number {
   return one.name < other.name ? -1 : 1
 }
 
@@ -109,7 +109,8 @@ function finder (keyed: readonly KeyedTable[], fold: (name: string) => string) {
 }
 
 /**
- * Sorts models so that each comes after those that it refers to. In a circle of references, one of them comes first.
+ * Sorts models so that each comes after those that it refers to. In a circle, one comes before a model that it refers
+ * to.
  */
 function inOrder (models: readonly ModelPlan[]): readonly ModelPlan[] {
   const ordered = new Set<ModelPlan>()

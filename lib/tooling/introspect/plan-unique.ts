@@ -43,8 +43,8 @@ export function columnOf ({ name, kind, options }: FieldPlan): string {
 }
 
 /**
- * Gives a text without `maxLength` that shares an index with other texts an equal part of the characters for which the
- * index has room. Returns any other field unchanged.
+ * Gives a text without `maxLength` that shares an index with other texts an equal part of {@link maxTextsLength}. Of
+ * several such indexes, the one with the most texts counts. Returns any other field unchanged.
  */
 function withLength (field: FieldPlan, groups: readonly Group[]): FieldPlan {
   if (!needsLength(field)) return field

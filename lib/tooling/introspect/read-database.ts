@@ -34,7 +34,8 @@ export interface FoundTable {
 const migratorTables = new Set(['kysely_migration', 'kysely_migration_lock'])
 
 /**
- * Reads the tables of a database, in the order of their names.
+ * Reads the tables of a database, and objects that the engine lists beside them, such as views, in the order of their
+ * names. Leaves out the tables of Kysely's migrator.
  *
  * @param only  names of the tables; all if absent
  * @throws REST_MODELS_INVALID_OPTIONS if a named table does not exist

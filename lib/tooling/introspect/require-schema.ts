@@ -6,7 +6,8 @@ import { suggestion } from '../../suggest.js'
 const maxNames = 10
 
 /**
- * Requires that a database has a schema that its user may use. Does nothing if the engine has no schemas.
+ * Requires that a database has a schema, and that the database user may use it. Does nothing if the engine has no
+ * schemas.
  *
  * @throws REST_MODELS_INVALID_OPTIONS naming the most similar schema, or up to ten that there are
  */

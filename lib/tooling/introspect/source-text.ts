@@ -5,7 +5,8 @@
 export function literal (value: unknown): string {
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
   if (isList) return `[${value.map(literal).join(', ')}]`
-  // In an object literal, a key __proto__ without brackets sets the prototype. A quote within a text has a backslash.
+  // In an object literal, a key __proto__ without brackets sets the prototype. The pattern matches in no text, because
+  // a quote within a text has a backslash.
   const quoted = JSON.stringify(value).replaceAll(/(?<=[{,])"__proto__":/g, '["__proto__"]:')
   return typeof value === 'string' && !/['\\]/.test(quoted) ? `'${quoted.slice(1, -1)}'` : quoted
 }

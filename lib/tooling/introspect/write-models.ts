@@ -7,9 +7,8 @@ import { literal } from './source-text.js'
 export type Language = 'typescript' | 'javascript'
 
 /**
- * Writes a file that defines the models of a database.
- *
- * @returns the text of a module that exports each model by the name of its constant, and all of them as `models`
+ * Returns the text of a module that defines the models of a database, with the notes as comments. The module exports
+ * each model by the name of its constant, and all of them as `models`.
  */
 export function writeModels ({ models, leftOut }: DatabasePlan, language: Language = 'typescript'): string {
   const isTyped = language === 'typescript'

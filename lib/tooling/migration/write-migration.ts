@@ -12,7 +12,7 @@ export interface MigrationOptions {
 
 /** The result of {@link writeMigration}: a migration that adds what a database lacks of its models. */
 export interface WrittenMigration {
-  /** A module for Kysely's Migrator, with `up` and `down`; undefined if the database lacks nothing. */
+  /** Text of a module for Kysely's Migrator, with `up` and `down`; undefined if there is nothing to add. */
   readonly source: string | undefined
   /** Differences between models and tables that the migration leaves as they are, with the remedies. */
   readonly differences: readonly string[]
@@ -23,7 +23,7 @@ export interface WrittenMigration {
  * and of the models that their foreign keys refer to. It only reads the database.
  *
  * @throws REST_MODELS_TABLE_MISMATCH with the remedy if existing rows or tables keep something from being added;
- *   REST_MODELS_INVALID_MODEL, REST_MODELS_UNSUPPORTED_DATABASE
+ *   REST_MODELS_INVALID_MODEL if a default does not fit its field; REST_MODELS_UNSUPPORTED_DATABASE
  */
 export async function writeMigration (
   db: AnyKysely, models: readonly Model[], { language = 'js' }: MigrationOptions = {}

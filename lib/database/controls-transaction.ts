@@ -1,20 +1,23 @@
 import type { Dialect } from '../engines/dialect.js'
 
-/** Matches what may come before the first word of a statement: white space, and the `/*!50000` of MariaDB. */
+/**
+ * Matches what may come before the first word of a statement: white space, and the start of a comment that MariaDB
+ * executes, such as `/*!50000`.
+ */
 const opening = /^\s*(?:\/\*M?!\d*\s*)?/
 /**
  * Matches the first words of a statement that begins or ends a transaction. It does not match `rollback to` a
- * savepoint, nor statements before which MariaDB commits by itself, such as `create table`.
+ * savepoint, nor statements such as `create table`: MariaDB commits before them, but other engines do not.
  */
 const transactional =
   /^(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
-/** Matches a statement after which MariaDB ends a transaction with each statement. */
+/** Matches a statement of MariaDB that sets `autocommit`: switching it on again commits an open transaction. */
 const automatic = /^set\b[^;]*\bautocommit\s*:?=/i
 /** Matches a statement of MariaDB that executes or prepares a text which begins or ends a transaction. */
 const prepared = /\b(?:execute\s+immediate|prepare\s+\S+\s+from)\s*['"]\s*(?:begin|start|commit|rollback)\b/i
 
 /** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several in one text. */
-export function endsTransaction (text: string, { quoted }: Pick<Dialect, 'quoted'>): boolean {
+export function controlsTransaction (text: string, { quoted }: Pick<Dialect, 'quoted'>): boolean {
   return prepared.test(text) || text.replace(quoted, ' ').split(';')
     .map((statement) => statement.replace(opening, ''))
     .some((statement) => transactional.test(statement) || automatic.test(statement))

@@ -8,7 +8,7 @@ import { compileStatements, type StatementShape } from '../sql/statements.js'
 import type { AnyHooks } from './write-hooks.js'
 
 /** The hooks of a resource, and its table as the hooks see it: with hidden columns, but without passwords. */
-export interface HookedTarget {
+export interface TransactedTarget {
   readonly hooks: AnyHooks
   /** The resource, with statements that read and return all columns that hooks get or that records show. */
   readonly whole: WriteTarget
@@ -19,7 +19,7 @@ export interface HookedTarget {
 /** Compiles the statements for writes with hooks, and the function that makes the records that the hooks get. */
 export function compileHooked (
   hooks: AnyHooks, target: StatementShape & Pick<WriteTarget, 'known'>, engine: Engine
-): HookedTarget {
+): TransactedTarget {
   const { columns } = target.model
   const shown = withId(target.model, columns.filter((column) => !isSecret(column)))
   const read = columns.filter((column) => !isSecret(column) || target.visible.includes(column))
