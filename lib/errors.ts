@@ -1,7 +1,8 @@
 import { createError } from '@fastify/error'
 
 /**
- * A fault in one parameter or body field. `field` is the name as the client wrote it, or the field's key in records.
+ * A fault in one parameter or body field. `field` is the name as the client wrote it. If the client did not write it,
+ * because it is missing or a hook names it, it is the key that the field has in records.
  */
 export interface FieldFault {
   readonly field: string

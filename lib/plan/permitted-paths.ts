@@ -34,7 +34,10 @@ function * candidates (access: Access, isReachable: (path: Path) => boolean): Ge
   }
 }
 
-/** Returns the paths through `joins` to the columns that a client may name at their end. */
+/**
+ * Returns the paths through `joins` to the columns at their end that a client may filter by. Without `joins`, these are
+ * columns of the resource itself. The paths in `opened` are not among them.
+ */
 function openPaths ({ model, filterable, related }: Access, joins: readonly ForeignKeyColumn[]): Path[] {
   const reached = joins.at(-1)?.target() ?? model
   const open = joins.length === 0 ? filterable : related.get(reached)

@@ -48,8 +48,9 @@ export class SeenRecords {
   }
 
   /**
-   * Returns the body of a write. Apps send a record back as they read it, but in a body a key stands for each related
-   * record. If the values have this key, it counts, because a form changes the key and leaves the record beside it.
+   * Returns the body of a write. Apps send a record back as they read it, with related records such as `person`. In the
+   * body, the foreign key `person_id` replaces such a record. Its value is the one that `values` has for it, because a
+   * form changes the key and leaves the record beside it; otherwise it is the id of the related record.
    */
   toBody (resource: string, values: unknown): Query {
     const references = this.#references.get(resource)

@@ -47,7 +47,10 @@ export type FinishedWrite<M extends Model = Model, Auth extends AnyPolicy = Poli
   readonly db: HookDatabase
 }
 
-/** Code of the application that runs inside the writes of a resource. An update that changes nothing calls no hook. */
+/**
+ * Code of the application that runs inside the writes of a resource. An update calls no hook if its body has no fields,
+ * or only values that the record has already. A value for a hidden field always counts as a change.
+ */
 export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Policy> {
   /**
    * Called when a request is permitted and its body is valid, before the statement that writes. Returns values that are

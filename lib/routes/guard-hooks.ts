@@ -39,7 +39,10 @@ const forbidCaching: preHandlerHookHandler = (_request, reply, done) => {
   done()
 }
 
-/** Users whom an earlier guard of the same route has found, while another guard runs. */
+/**
+ * The user whom an earlier guard of the same route has found. {@link setUserAside} writes it before the next guard looks
+ * for a user; {@link restoreUser} reads it if that guard finds none.
+ */
 const earlier = new WeakMap<FastifyRequest, Identity>()
 
 /**

@@ -12,7 +12,10 @@ import type { SqlContext } from './sql-context.js'
 export interface StatementShape {
   /** Name of the resource. */
   readonly name: string
-  /** Name under which statements are cached, if it is not that of the resource. */
+  /**
+   * Name under which statements are cached; if absent, `name`. A second shape of a resource, with other columns, needs
+   * its own, because its statements have other SQL.
+   */
   readonly cachedAs?: string
   readonly model: Model
   /** Columns that statements return: those that records show; for writes with hooks, all except hidden passwords. */

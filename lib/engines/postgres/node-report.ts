@@ -20,7 +20,10 @@ export function faultOf (
   return Object.assign(new Error(message), { code: 'STANDBY_LAG' })
 }
 
-/** Converts what a server reports of itself to the report on a node's health. */
+/**
+ * Returns the health of a node from what its server reports. `serves` is true if the server meets `fitness`, as
+ * {@link faultOf} checks it.
+ */
 export function toNodeReport (report: Omit<PostgresReport, 'busy'>, fitness: Fitness): NodeReport {
   const { standby, isReadOnly, hasStandbys, lag } = report
   return {

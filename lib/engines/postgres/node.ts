@@ -68,7 +68,7 @@ export class PostgresNode implements ReportingNode {
   }
 
   /**
-   * Checks that the server is fit: it accepts writes if it must, and does not lag more than `maxLag` milliseconds.
+   * Checks that the server is no standby if it must accept writes, and does not lag more than `maxLag` milliseconds.
    *
    * @throws the reason if it is not
    */

@@ -2,7 +2,7 @@ import { down, type HealthReport, type PoolState } from '../health.js'
 
 /** Answer of a node (database server) about its state. */
 export interface NodeReport extends Omit<HealthReport, 'pool'> {
-  /** True if the node is fit to be used: it accepts writes if the options demand that, for example. */
+  /** True if the node meets the options: for example, it is no standby if they demand a node that accepts writes. */
   readonly serves: boolean
 }
 
