@@ -41,10 +41,13 @@ export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
   readonly bounds: readonly Bound[]
   /** True if a cursor may be made of the last row, because pages are linked by cursors. */
   readonly hasCursors: boolean
+  /** True if the page skips so many rows that a subquery should choose its rows. Then there are no cursors. */
+  readonly isFar: boolean
 }
 
 /** Compiles the SQL of a list. Names come from the models, values are parameters. */
 export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan): CompiledQuery {
+  if (plan.isFar) return selectFar(engine, base, plan)
   if (plan.bounds.length === 0) {
     return selectRows(engine, base, plan, everyRow).offset(sql<number>`${plan.skipped}`).compile()
   }
@@ -71,8 +74,7 @@ const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
 function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
   const { dialect } = engine
   const { includes, ordering, maxRows, hasCursors } = plan
-  const needsDeadline = dialect.views?.has(base.model) === true || mayTakeLong(plan)
-  let query = filteredRows(engine, base, plan, { conditions: branch.conditions, mayTakeLong: needsDeadline })
+  let query = filteredRows(engine, base, plan, { ...branch, mayTakeLong: mayTakeLong(base, plan, dialect) })
     .select(listed(base, plan, dialect))
   if (hasCursors) query = query.select(wholeSelection(ordering, dialect))
   for (const include of includes) {
@@ -83,6 +85,29 @@ function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch:
     query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
   }
   return query.limit(dialect.limit(maxRows))
+}
+
+/**
+ * Compiles a list whose page skips many rows. A subquery chooses the rows of the page, so that the engine computes the
+ * selected values, and joins related records, for no others.
+ */
+function selectFar (engine: SqlContext, base: ListBase, plan: OpenPlan): CompiledQuery {
+  const { db, dialect } = engine
+  const { includes, ordering, maxRows, skipped } = plan
+  const orders = ordering.map((order) => orderSql(order, columnRef(order.column, baseAlias), dialect))
+  // Not all columns: the database may permit reading only those that the resource uses.
+  const columns = new Set([...base.visible, ...ordering.map(({ column }) => column)])
+  let chosen = filteredRows(engine, base, plan, { ...everyRow, mayTakeLong: mayTakeLong(base, plan, dialect) })
+    .select([...columns].map((column) => columnRef(column, baseAlias).as(column.name)))
+  for (const order of orders) chosen = chosen.orderBy(order)
+  const rows = chosen.limit(dialect.limit(maxRows)).offset(sql<number>`${skipped}`)
+  let query = db.selectFrom(rows.as(baseAlias)).select(listed(base, plan, dialect))
+  for (const include of includes) {
+    const { alias, column } = include
+    query = query.leftJoin(`${column.target().table} as ${alias}`, (on) => on.on(includeSql(include, dialect)))
+  }
+  for (const order of orders) query = query.orderBy(order)
+  return query.compile()
 }
 
 function listed (
@@ -119,6 +144,6 @@ function selectFirst (
  * True if a list has filters, a scope, a search, or an ordering by more than one column. Any other list of a table that
  * is no view reads along the index of the primary key, and ends after `offset + limit` rows.
  */
-function mayTakeLong ({ conditions, search, ordering }: OpenPlan): boolean {
-  return conditions.length > 0 || search.patterns.length > 0 || ordering.length > 1
+function mayTakeLong ({ model }: ListBase, { conditions, search, ordering }: OpenPlan, { views }: Dialect): boolean {
+  return views?.has(model) === true || conditions.length > 0 || search.patterns.length > 0 || ordering.length > 1
 }

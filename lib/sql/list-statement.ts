@@ -125,7 +125,8 @@ function valuesOf ({ conditions, includes, search, start, after, limits }: Fille
  * Returns a plan in which each value of {@link valuesOf} is replaced by a slot with its position there. Nulls of a
  * cursor and the values of `is` stay, because they are part of the SQL.
  */
-function openPlan ({ joins, conditions, includes, search, ordering, after }: FilledPlan, dialect: Dialect): OpenPlan {
+function openPlan (plan: FilledPlan, dialect: Dialect): OpenPlan {
+  const { joins, conditions, includes, search, ordering, after } = plan
   let position = 0
   const nextSlot = (): Slot => new Slot(position++)
   return {
@@ -136,6 +137,7 @@ function openPlan ({ joins, conditions, includes, search, ordering, after }: Fil
     skipped: nextSlot(),
     maxValueBytes: nextSlot(),
     hasCursors: after !== undefined,
+    isFar: isFar(plan),
     bounds: (after ?? []).map((value, index) => {
       const slot = nextSlot()
       return { ...itemAt(ordering, index), value: value === null ? null : slot }
@@ -146,16 +148,24 @@ function openPlan ({ joins, conditions, includes, search, ordering, after }: Fil
   }
 }
 
+/** Rows that a page must skip for a subquery to pay: planning it takes PostgreSQL as long as skipping some hundred. */
+const minSkipped = 1000
+
+/** True if a page, found by its number, skips so many rows that a subquery should choose its rows. */
+function isFar ({ start, after }: Pick<FilledPlan, 'start' | 'after'>): boolean {
+  return after === undefined && start >= minSkipped
+}
+
 /** Returns all that the SQL of a list depends on, as one text. Spaces separate the parts, because no name has one. */
-function shapeOf (
-  { dialect }: SqlContext, { name }: ListBase, { joins, conditions, includes, search, ordering, after }: FilledPlan
-): string {
+function shapeOf ({ dialect }: SqlContext, { name }: ListBase, plan: FilledPlan): string {
+  const { joins, conditions, includes, search, ordering, after } = plan
   let shape = `${name} ${dialect.seeksByCollation}`
   for (const { from, column } of joins) shape += ` ${from}.${column.key}`
   for (const condition of conditions) shape += ` ${condition.alias}.${shapeOfCondition(condition)}`
   for (const include of includes) shape += shapeOfInclude(include)
   if (search.length > 0) shape += ` search ${search.length} ${isAmbiguous(search, dialect)}`
   for (const { column, descending } of ordering) shape += ` ${column.key} ${descending}`
+  if (isFar(plan)) shape += ' far'
   if (after !== undefined) shape += ` after ${after.map((value) => value === null).join()}`
   return shape
 }
