@@ -180,6 +180,12 @@ export interface Dialect {
    * or a query.
    */
   toLoggable (failure: Error): Error
+  /**
+   * True if the engine computes what a statement selects for the rows that `offset` skips, too. A far page is then
+   * chosen in a subquery. Absent on SQLite, which does not, and on MariaDB. With a subquery, both would read long texts
+   * in full of which a list needs only the length.
+   */
+  readonly selectsSkipped?: boolean
   /** SQL that ends a list statement after a deadline. Absent if the engine ends it by other means, or cannot end it. */
   readonly listDeadline?: ListDeadline | undefined
   readonly requirements: readonly Requirement[]

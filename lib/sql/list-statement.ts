@@ -68,6 +68,9 @@ export function narrowedToRows (
   return { ...plan, conditions: [...plan.conditions, isOnPage], start: 0, after: plan.after && [] }
 }
 
+/** Rows that a page must skip for a subquery to pay: planning it takes PostgreSQL as long as skipping some hundred. */
+const minSkipped = 1000
+
 const compilers = { list: compileList, count: compileCount } as const
 type StatementKind = keyof typeof compilers
 
@@ -82,7 +85,8 @@ export function listStatement (
   const { joins, search, ordering, start, after } = given
   const conditions = given.conditions.map((condition) => withFewShapes(condition, dialect))
   const includes = given.includes.length === 0 ? [] : fillIncludes(given.includes, dialect)
-  const plan: FilledPlan = { joins, conditions, includes, search, ordering, start, after, limits }
+  const isFar = dialect.selectsSkipped === true && after === undefined && start >= minSkipped
+  const plan: FilledPlan = { joins, conditions, includes, search, ordering, start, after, limits, isFar }
   const { query, queryId, sql, parameters } = shapes.memo(
     `${kind} ${shapeOf(engine, base, plan)}`, { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
   const values = valuesOf(plan)
@@ -104,7 +108,7 @@ export function countStatement (engine: SqlContext, base: ListBase, given: ListP
   return listStatement(engine, base, counted, limits, 'count')
 }
 
-interface FilledPlan extends Omit<ListPlan, 'conditions' | 'includes' | 'limit'> {
+interface FilledPlan extends Omit<ListPlan, 'conditions' | 'includes' | 'limit'>, Pick<OpenPlan, 'isFar'> {
   readonly limits: ReadLimits
   readonly conditions: ReadonlyArray<FilledCondition & { readonly alias: string }>
   readonly includes: readonly FilledInclude[]
@@ -126,7 +130,7 @@ function valuesOf ({ conditions, includes, search, start, after, limits }: Fille
  * cursor and the values of `is` stay, because they are part of the SQL.
  */
 function openPlan (plan: FilledPlan, dialect: Dialect): OpenPlan {
-  const { joins, conditions, includes, search, ordering, after } = plan
+  const { joins, conditions, includes, search, ordering, after, isFar } = plan
   let position = 0
   const nextSlot = (): Slot => new Slot(position++)
   return {
@@ -137,7 +141,7 @@ function openPlan (plan: FilledPlan, dialect: Dialect): OpenPlan {
     skipped: nextSlot(),
     maxValueBytes: nextSlot(),
     hasCursors: after !== undefined,
-    isFar: isFar(plan),
+    isFar,
     bounds: (after ?? []).map((value, index) => {
       const slot = nextSlot()
       return { ...itemAt(ordering, index), value: value === null ? null : slot }
@@ -148,24 +152,16 @@ function openPlan (plan: FilledPlan, dialect: Dialect): OpenPlan {
   }
 }
 
-/** Rows that a page must skip for a subquery to pay: planning it takes PostgreSQL as long as skipping some hundred. */
-const minSkipped = 1000
-
-/** True if a page, found by its number, skips so many rows that a subquery should choose its rows. */
-function isFar ({ start, after }: Pick<FilledPlan, 'start' | 'after'>): boolean {
-  return after === undefined && start >= minSkipped
-}
-
 /** Returns all that the SQL of a list depends on, as one text. Spaces separate the parts, because no name has one. */
 function shapeOf ({ dialect }: SqlContext, { name }: ListBase, plan: FilledPlan): string {
-  const { joins, conditions, includes, search, ordering, after } = plan
+  const { joins, conditions, includes, search, ordering, after, isFar } = plan
   let shape = `${name} ${dialect.seeksByCollation}`
   for (const { from, column } of joins) shape += ` ${from}.${column.key}`
   for (const condition of conditions) shape += ` ${condition.alias}.${shapeOfCondition(condition)}`
   for (const include of includes) shape += shapeOfInclude(include)
   if (search.length > 0) shape += ` search ${search.length} ${isAmbiguous(search, dialect)}`
   for (const { column, descending } of ordering) shape += ` ${column.key} ${descending}`
-  if (isFar(plan)) shape += ' far'
+  if (isFar) shape += ' far'
   if (after !== undefined) shape += ` after ${after.map((value) => value === null).join()}`
   return shape
 }

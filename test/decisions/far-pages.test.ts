@@ -1,5 +1,7 @@
-import { test } from 'tap'
+import { test, type Test } from 'tap'
+import { sqliteDialect } from '../../lib/engines/sqlite/dialect.js'
 import { defineModel, foreignKey, integer, openAuth, text } from '../../lib/index.js'
+import { engine } from '../support/database.js'
 import { buildApp, type BuildOptions } from '../support/site.js'
 
 const City = defineModel('City', { name: text(), secret: text() })
@@ -34,7 +36,7 @@ const included = (row: Row) => {
 }
 const by = (key: 'name' | 'secret') => (one: Row, other: Row): number => one[key] < other[key] ? -1 : 1
 
-test('D-280: a page that skips 1,000 records or more has the same records as if it were near', async (t) => {
+async function compare (t: Test, hasSubquery: boolean): Promise<void> {
   const { get, statements, forget } = await buildApp(t, setting)
   const cases: ReadonlyArray<readonly [query: string, rows: readonly Row[], toRecord: (row: Row) => object]> = [
     ['', people, shown],
@@ -54,7 +56,17 @@ test('D-280: a page that skips 1,000 records or more has the same records as if 
       t.equal(reply.json().meta.next !== '', rows.length > page * 25, 'the link to the next page')
       t.equal(statements.length, 1)
       t.equal(statements[0]?.sql.includes('secret'), query.includes('secret'), 'no other hidden column is read')
-      t.equal(/from \(select/.test(String(statements[0]?.sql)), page > 40, 'the subquery')
+      t.equal(/from \(select/.test(String(statements[0]?.sql)), hasSubquery && page > 40, 'the subquery')
     }
   }
+}
+
+test('D-280: a page that skips 1,000 records has the records that follow the others', async (t) => {
+  await compare(t, engine === 'postgres')
+})
+
+test('D-280: on SQLite the subquery would choose the same records', { skip: engine !== 'sqlite' }, async (t) => {
+  Object.assign(sqliteDialect, { selectsSkipped: true })
+  t.teardown(() => { Object.assign(sqliteDialect, { selectsSkipped: undefined }) })
+  await compare(t, true)
 })

@@ -83,6 +83,7 @@ export const postgresDialect: Dialect = {
   nullsFirst: { ascending: sql`asc nulls first`, descending: sql`desc nulls last` },
   identifying: (value) => sql`${value}`,
   limit: (count) => sql<number>`${count}`,
+  selectsSkipped: true,
   length: (column) => sql`char_length(${column})`,
   quoted,
   begin: 'begin',
