@@ -28,11 +28,12 @@ export function fixableBy ({ model, policy, scopeRule }: Scoped): ReadonlySet<st
   return new Set(columns.flatMap((column) => column === undefined || column === model.primaryKey ? [] : [column.key]))
 }
 
-/** True if a condition may permit one value alone. A property of a made-up user, which may be a list, counts as one. */
+/** True if a condition permits one value alone. For `eq`, a property of a made-up user counts as one value. */
 function isOneValue (operator: string, value: unknown): boolean {
-  if (operator === 'is') return value !== notNull
-  const isOne = Array.isArray(value) ? value.length === 1 : operator === 'eq'
-  return isOne && ['eq', 'in'].includes(operator)
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (values.length !== 1) return false
+  return operator === 'eq' || (operator === 'in' && Array.isArray(value)) ||
+    (operator === 'is' && values[0] !== notNull)
 }
 
 function outcomeOf (evaluate: () => unknown): object {

@@ -40,8 +40,8 @@ const forbidCaching: preHandlerHookHandler = (_request, reply, done) => {
 }
 
 /**
- * The user whom an earlier guard of the same route has found. {@link setUserAside} writes it before the next guard looks
- * for a user; {@link restoreUser} reads it if that guard finds none.
+ * The user whom an earlier guard of the same route has found. {@link setUserAside} writes it before the next guard
+ * looks for a user; {@link restoreUser} reads it if that guard finds none.
  */
 const earlier = new WeakMap<FastifyRequest, Identity>()
 

@@ -62,7 +62,7 @@ test('a URL that is none is refused with the right form, and without the passwor
     '', 'site', 'mysql://me:secret@a/site', 'postgres:me:secret@a', 'mysql:me:secret@a/site', 'me:secret@a/site',
     'm:secret@a/site', '//me:secret@a/site', 'postgres://me:secret@a,,b/site', 'postgres://me:secret@/site',
     'postgres://me:secret@a:x/site', 'postgres://me:secret@a', 'postgres://me:secret%@a/site',
-    'postgres://me:secret@a/si%te'
+    'postgres://me:secret@a/si%te', 'postgres://me:secret@a/site?application_name=50%off'
   ]
   for (const url of wrong) {
     const failure = t.throws(() => openPostgres(url), {

@@ -39,7 +39,7 @@ test('a field is required if a scope names several values for it, and not if it 
   const Task = defineModel('Task', { company: foreignKey(() => Company), done: text({ nullable: true }) })
   const scopes: readonly object[] = [
     { company: [1, 2] }, { company: [1] }, { company__in: [1, 2] }, { company__in: [1] },
-    { company: 1, done__is: null }, { company: 1, done__is: 'notnull' }
+    { company: 1, done__is: null }, { company: 1, done__is: ['notnull'] }
   ]
   const { document } = await documentedApp(t, {
     models: [Company, Task],

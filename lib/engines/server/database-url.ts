@@ -15,8 +15,7 @@ export function nodeUrls (url: string, schemes: readonly string[]): readonly [st
   const { scheme = '', credentials = '', hosts = '', rest = '' } = (isText && databaseUrl.exec(url)?.groups) || {}
   const [first = '', ...others] = hosts.split(',').map((host) => `${scheme}://${credentials}${host}${rest}`)
   const isValid = (node: string): boolean => URL.canParse(node) && new URL(node).hostname !== ''
-  const [path = ''] = rest.split('?')
-  const isRight = schemes.includes(scheme) && isEncoded(credentials + path) && [first, ...others].every(isValid)
+  const isRight = schemes.includes(scheme) && isEncoded(credentials + rest) && [first, ...others].every(isValid)
   if (isRight) return [first, ...others]
   const remedy = isText ? '' : '. Is an environment variable not set?'
   throw new errors.InvalidOptions(

@@ -66,8 +66,8 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
 }
 
 /**
- * Returns a message of commander; if it is about an unknown option, with `…` in place of the option's value. After a
- * misspelled `--pasword=`, that value is a password.
+ * Returns a message of commander; if it is about an unknown option, with `…` in place of all that follows the letters
+ * and hyphens of its name. After a misspelled `--pasword=`, that is a password.
  */
 function withoutUnknownValue (message: string): string {
   return message.replace(/(?<=^error: unknown option '[a-z-]*)[^a-z-'][^]*(?=')/i, '…')
