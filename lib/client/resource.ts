@@ -1,7 +1,7 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
 import type { IncludeOf, Including, IncludingRecord } from './include.js'
+import { bringsKey, createOnce } from './keyed-create.js'
 import type { AnyQuery, Checked } from './list-query.js'
-import { createOnce, bringsKey } from './keyed-create.js'
 import { List, type Page, type TotalOf } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'

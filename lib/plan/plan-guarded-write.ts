@@ -96,7 +96,9 @@ const nothing: GivenValues = new Map()
  * Returns the values that a scope fixes: the only value that it permits for a field. Only the resource's own fields
  * count, and not the `id`. Null is fixed only if the field can hold it.
  */
-export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteRules): GivenValues {
+export function fixedBy (
+  { scope }: Pick<Viewer, 'scope'>, { model: { primaryKey } }: Pick<WriteRules, 'model'>
+): GivenValues {
   if (scope.length === 0) return nothing
   const fixed = new Map<Column, Json>()
   for (const { path: { joins, column }, operator, values: [value, ...others] } of scope) {

@@ -28,9 +28,9 @@ import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
 import { itemAt } from '../values/lookup.js'
 import type { ResourceAccess } from './access.js'
-import { compileHooked, type TransactedTarget } from './transacted-target.js'
 import { IncludedRecords } from './included-records.js'
 import type { Registration } from './registration.js'
+import { compileHooked, type TransactedTarget } from './transacted-target.js'
 
 /** Everything about a resource that setup decides before the first request, frozen. */
 export interface Resource

@@ -10,8 +10,8 @@ import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import { explainLost } from '../policy/owner.js'
-import type { TransactedTarget } from '../resource/transacted-target.js'
 import type { Resource } from '../resource/resource.js'
+import type { TransactedTarget } from '../resource/transacted-target.js'
 import { callAfter, callBefore, planWithHook, type TransactedRequest } from './call-hooks.js'
 
 /**

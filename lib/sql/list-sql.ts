@@ -8,7 +8,7 @@ import { filteredRows, type FilteredTable, type OpenFilters } from './filtered-r
 import { includedColumns, includeSql, type OpenInclude } from './include-sql.js'
 import { keysetBranches, type Bound, type KeysetBranch } from './keyset.js'
 import { isLong, withholdLong, type LongValues } from './long-values.js'
-import { orderSql, wholeSelection, wholeKey } from './ordering.js'
+import { orderSql, wholeKey, wholeSelection } from './ordering.js'
 import { columnRef, selected } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
@@ -73,15 +73,23 @@ const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
 
 function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
   const { dialect } = engine
+  const rows = filteredRows(engine, base, plan, { ...branch, mayTakeLong: mayTakeLong(base, plan, dialect) })
+  return showRows(rows, base, plan, { ...branch, dialect })
+}
+
+/** Returns the query that selects what is shown of rows and their related records, in the order of the plan. */
+function showRows (
+  rows: ReturnType<typeof filteredRows>, base: ListBase, plan: OpenPlan,
+  { fixed, dialect }: Pick<KeysetBranch, 'fixed'> & Pick<SqlContext, 'dialect'>
+) {
   const { includes, ordering, maxRows, hasCursors } = plan
-  let query = filteredRows(engine, base, plan, { ...branch, mayTakeLong: mayTakeLong(base, plan, dialect) })
-    .select(listed(base, plan, dialect))
+  let query = rows.select(listed(base, plan, dialect))
   if (hasCursors) query = query.select(wholeSelection(ordering, dialect))
   for (const include of includes) {
     const { alias, column } = include
     query = query.leftJoin(`${column.target().table} as ${alias}`, (on) => on.on(includeSql(include, dialect)))
   }
-  for (const order of ordering.slice(branch.fixed)) {
+  for (const order of ordering.slice(fixed)) {
     query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
   }
   return query.limit(dialect.limit(maxRows))
@@ -93,21 +101,14 @@ function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch:
  */
 function selectFar (engine: SqlContext, base: ListBase, plan: OpenPlan): CompiledQuery {
   const { db, dialect } = engine
-  const { includes, ordering, maxRows, skipped } = plan
-  const orders = ordering.map((order) => orderSql(order, columnRef(order.column, baseAlias), dialect))
+  const { ordering, maxRows, skipped } = plan
   // Not all columns: the database may permit reading only those that the resource uses.
   const columns = new Set([...base.visible, ...ordering.map(({ column }) => column)])
-  let chosen = filteredRows(engine, base, plan, { ...everyRow, mayTakeLong: mayTakeLong(base, plan, dialect) })
+  let page = filteredRows(engine, base, plan, { ...everyRow, mayTakeLong: mayTakeLong(base, plan, dialect) })
     .select([...columns].map((column) => columnRef(column, baseAlias).as(column.name)))
-  for (const order of orders) chosen = chosen.orderBy(order)
-  const rows = chosen.limit(dialect.limit(maxRows)).offset(sql<number>`${skipped}`)
-  let query = db.selectFrom(rows.as(baseAlias)).select(listed(base, plan, dialect))
-  for (const include of includes) {
-    const { alias, column } = include
-    query = query.leftJoin(`${column.target().table} as ${alias}`, (on) => on.on(includeSql(include, dialect)))
-  }
-  for (const order of orders) query = query.orderBy(order)
-  return query.compile()
+  for (const order of ordering) page = page.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
+  const rows = page.limit(dialect.limit(maxRows)).offset(sql<number>`${skipped}`)
+  return showRows(db.selectFrom(rows.as(baseAlias)), base, plan, { ...everyRow, dialect }).compile()
 }
 
 function listed (

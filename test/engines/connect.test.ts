@@ -295,6 +295,24 @@ for (const engine of engineNames) {
   })
 }
 
+test('a connection of PostgreSQL is closed after 0A000 only if a prepared statement no longer fits', async (t) => {
+  const at = await requireDatabase(t, 'postgres')
+  if (at === undefined) return
+  const db = open(t, 'postgres', at, { connections: 1 })
+  const idOf = async () => (await sql<{ id: number }>`select pg_backend_pid() as id`.execute(db)).rows[0]?.id
+  await runSql(at, 'create table shelf (id integer); create view ruled as select 1 as id; ' +
+    'create rule instead as on insert to ruled do instead nothing')
+  const first = await idOf()
+  await t.rejects(sql`insert into ruled values (2) returning id`.execute(db), { code: '0A000' })
+  t.equal(await idOf(), first)
+  const all = sql`select * from shelf where id = ${1}`
+  for (let times = 0; times < 3; times++) await all.execute(db)
+  await runSql(at, 'alter table shelf add column name text')
+  await t.rejects(all.execute(db), { code: '0A000', routine: 'RevalidateCachedQuery' })
+  t.not(await idOf(), first)
+  t.same((await all.execute(db)).rows, [])
+})
+
 test('tables of MariaDB are made by one process at a time, whatever the time-out of its statements', async (t) => {
   const at = await requireDatabase(t, 'mariadb')
   if (at === undefined) return

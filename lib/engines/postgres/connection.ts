@@ -1,7 +1,6 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 import { rollbackText, type ArrayRows, type Row } from '../executor.js'
-import { propertyOf } from '../failure-properties.js'
 import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
 import { noAnswer } from '../server/ask-alone.js'
 import { ConnectionUse } from '../server/connection-use.js'
@@ -11,6 +10,7 @@ import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeoutMs, type ServerOptions } from '../server/server-options.js'
 import { driver, type DriverClient } from './driver.js'
+import { codesOf } from './failures.js'
 
 export interface ConnectionSetting {
   /** Milliseconds after which a statement without an answer fails; its connection is not used again. */
@@ -39,7 +39,7 @@ const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
  * SQLSTATEs, one with the function that failed, after which the connection is closed, but its node is not left: a
  * prepared statement no longer fits its table, or a pooler lost it or gave it to another client.
  */
-const staleStatementCodes = ['0A000 RevalidateCachedQuery', '26000', '42P05']
+const staleStatementCodes = new Set(['0A000 RevalidateCachedQuery', '26000', '42P05'])
 
 /** Connections on which the driver has reported an error. It would refuse every further statement, so none is sent. */
 const broken = new WeakSet<DriverClient>()
@@ -172,9 +172,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   #judge (error: unknown): void {
     const code = error instanceof driver().DatabaseError ? String(error.code) : undefined
     const isUnfit = code === undefined || unfitNodeCodes.has(code)
-    const names = [code, `${code} ${propertyOf(error, 'routine')}`]
-    const isStale = staleStatementCodes.some((stale) => names.includes(stale))
-    if (isUnfit || isStale) this.#use.spend()
+    if (isUnfit || codesOf(Object(error)).some((name) => staleStatementCodes.has(name))) this.#use.spend()
     if (isUnfit) this.#setting.leave(code ?? lostCode)
   }
 }

@@ -7,8 +7,7 @@ import { LRUCache } from 'lru-cache'
  */
 const maxParameters = 140
 /**
- * Maximum number of characters of a statement that is prepared. A server takes 1 MiB of memory or more for each longer
- * one.
+ * Maximum number of characters of a statement that is prepared. PostgreSQL takes about 800 KiB for one of that length.
  */
 const maxTextLength = 16_384
 /** Maximum number of characters of all remembered texts together. Those not used for the longest time are forgotten. */

@@ -1,6 +1,5 @@
 import type { Column } from '../../model/column.js'
 import { fixedBy } from '../../plan/plan-guarded-write.js'
-import { unscoped } from '../../plan/viewer.js'
 import { placeholderName, type MadeUpUser } from '../../policy/made-up-users.js'
 import type { ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
@@ -39,5 +38,5 @@ function fixedFor (resource: Resource, rule: ScopeRule, user: MadeUpUser): reado
     if (name !== undefined && looks.includes(name)) looks.splice(looks.indexOf(name), 1)
   }
   const single = scope.filter(({ operator }) => operator !== 'in')
-  return looks.length > 0 ? [] : [...fixedBy({ ...unscoped, scope: single }, resource).keys()]
+  return looks.length > 0 ? [] : [...fixedBy({ scope: single }, resource).keys()]
 }

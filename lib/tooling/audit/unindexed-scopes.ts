@@ -8,7 +8,7 @@ import type { Resource } from '../../resource/resource.js'
 import { isMember } from './audience.js'
 import { isSought } from './explain.js'
 import { audiencesOf } from './permissions.js'
-import { sampleValues } from './sample.js'
+import { sampleValues } from '../../plan/sample.js'
 import { evaluate, madeUpUsers } from './visible-records.js'
 
 /**

@@ -11,7 +11,7 @@ import { unscoped, type ListViewer } from '../../plan/viewer.js'
 import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
 import { explain, isLookedUp, isSearchSought, isSought, hasColumn } from './explain.js'
-import { sampleOf } from './sample.js'
+import { sampleOf } from '../../plan/sample.js'
 import type { TableSizes } from './table-sizes.js'
 import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
 

@@ -1,13 +1,11 @@
-import { operators, type Operator } from '../../fields/operators.js'
-import type { Column } from '../../model/column.js'
-import type { Model } from '../../model/define-model.js'
-import { followPath, pathName, splitName } from '../../plan/path.js'
+import type { Operator } from '../../fields/operators.js'
+import { pathName } from '../../plan/path.js'
 import { everything, type Scope } from '../../plan/viewer.js'
 import { madeUpUser, nobody, placeholderName, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
 import type { AnyPolicy } from '../../policy/policy.js'
+import { withTypedValues } from '../../policy/typed-scope.js'
 import { scopeFor, type ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
-import { sampleValues } from './sample.js'
 
 /** The records that a scope shows to a made-up user, or the failure of the scope. */
 export type ScopeOutcome =
@@ -85,29 +83,4 @@ const symbols: Readonly<Partial<Record<Operator, string>>> = {
 function describe (value: unknown, user: MadeUpUser): string {
   if (Array.isArray(value)) return `[${value.map((item) => describe(item, user)).join(', ')}]`
   return placeholderName(value) ?? user.names.get(value) ?? JSON.stringify(value)
-}
-
-/**
- * Returns the object that a scope returned, with a valid value in place of each placeholder for a property of the
- * made-up user. Returns anything else unchanged.
- */
-function withTypedValues (model: Model, given: unknown): unknown {
-  if (typeof given !== 'object' || given === null) return given
-  const entries = Object.entries(given).map(([name, value]) => [name, typedValue(model, name, value)])
-  return Object.assign(Object.create(Object.getPrototypeOf(given)), Object.fromEntries(entries))
-}
-
-function typedValue (model: Model, name: string, value: unknown): unknown {
-  const { names, operator } = splitName(name)
-  const column = followPath(model, names)?.column
-  if (column === undefined) return value
-  const { syntax } = operators[operator]
-  if (syntax === 'pattern') return value instanceof String ? String(value) : value
-  if (Array.isArray(value)) return value.map((item) => withoutPlaceholder(column, item))
-  const typed = withoutPlaceholder(column, value)
-  return syntax === 'list' && typed !== value ? [typed] : typed
-}
-
-function withoutPlaceholder (column: Column, value: unknown): unknown {
-  return placeholderName(value) === undefined ? value : sampleValues(column)[0]
 }

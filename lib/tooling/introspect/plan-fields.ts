@@ -8,7 +8,7 @@ import { withDefault, type DefaultSetting, type Source } from './field-default.j
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { nameFor, Names, type NameSetting } from './names.js'
-import type { PlannedTable, KeyedTable } from './plan-keys.js'
+import type { KeyedTable, PlannedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import { columnOf } from './plan-unique.js'
 import type { FoundTable } from './read-database.js'

@@ -1,6 +1,6 @@
-import { kindDocumentation } from '../../fields/kind-documentation.js'
-import { valueKindNameOf, valueKindOf, valueOptionsOf, type Column } from '../../model/column.js'
-import type { ScopeCondition } from '../../plan/viewer.js'
+import { kindDocumentation } from '../fields/kind-documentation.js'
+import { valueKindNameOf, valueKindOf, valueOptionsOf, type Column } from '../model/column.js'
+import type { ScopeCondition } from './viewer.js'
 
 /** Returns the text of a valid value for a filter by equality. */
 export function sampleOf (column: Column): string {
