@@ -3,7 +3,7 @@ import { digitsOf, type FieldOptions } from '../values/field-options.js'
 import { itemAt } from '../values/lookup.js'
 import { finiteNumber, type Json } from '../values/values.js'
 import { anyOf } from './any-of.js'
-import { readType } from './catalog.js'
+import { readType } from './described-types.js'
 import {
   decodeDecimal, type Exact, type Parameter, type ShownCondition, type Storage, type Stored
 } from './storage.js'

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { described, isSafe, type Catalog, type ColumnRow, type TypeTable } from '../catalog.js'
+import { isSafe, type Catalog, type ColumnRow } from '../catalog.js'
+import { described, type TypeTable } from '../described-types.js'
 import { exactCollation } from './texts.js'
 
 const { bigint, number, text } = described

@@ -1,6 +1,6 @@
 import { sql, type Expression } from 'kysely'
 import { maxUniqueLength } from '../../values/field-options.js'
-import { labelsOf } from '../catalog.js'
+import { labelsOf } from '../described-types.js'
 import { asIs, named, type Storage, type WrittenColumn } from '../storage.js'
 import { maxSortLength } from './node-state.js'
 

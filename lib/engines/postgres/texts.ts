@@ -1,5 +1,5 @@
 import { sql, type Expression, type RawBuilder } from 'kysely'
-import { labelsOf } from '../catalog.js'
+import { labelsOf } from '../described-types.js'
 import { anyOf } from '../any-of.js'
 import type { Parameter, ShownCondition, Storage, WrittenColumn } from '../storage.js'
 

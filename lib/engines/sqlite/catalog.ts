@@ -1,5 +1,6 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
-import { described, isSafe, type Catalog } from '../catalog.js'
+import { isSafe, type Catalog } from '../catalog.js'
+import { described } from '../described-types.js'
 
 const { integer, bigint, number, decimal, text } = described
 

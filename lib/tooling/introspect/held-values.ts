@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Handle } from '../../database/engine.js'
-import type { ColumnRow, DescribedType } from '../../engines/catalog.js'
+import type { ColumnRow } from '../../engines/catalog.js'
+import type { DescribedType } from '../../engines/described-types.js'
 import type { StorageName } from '../../engines/storage.js'
 
 /** Kinds that a column may have if some of its values do not fit the kind of its type. The nearest kind comes first. */

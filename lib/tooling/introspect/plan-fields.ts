@@ -1,6 +1,7 @@
 import { checkCompiler } from '../../../schemas/check.js'
 import type { Handle } from '../../database/engine.js'
-import { describedAs, isYes, type ColumnRow, type DescribedType } from '../../engines/catalog.js'
+import { isYes, type ColumnRow } from '../../engines/catalog.js'
+import { describedAs, type DescribedType } from '../../engines/described-types.js'
 import type { FieldKind } from '../../fields/field-kinds.js'
 import { isSqlName } from '../../model/check-options.js'
 import type { FieldOptions } from '../../values/field-options.js'

@@ -1,5 +1,6 @@
 import type { Handle } from '../../database/engine.js'
-import { describedAs, isYes, readType, type ColumnRow } from '../../engines/catalog.js'
+import { isYes, type ColumnRow } from '../../engines/catalog.js'
+import { describedAs, readType } from '../../engines/described-types.js'
 import type { Dialect } from '../../engines/dialect.js'
 import { messageOf } from '../../errors.js'
 import { isSqlName } from '../../model/check-options.js'

@@ -1,7 +1,6 @@
 import { readHandle, type AnyKysely } from '../../database/engine.js'
-import {
-  describedAs, isYes, readType, type Catalog, type ColumnRow, type KeyRow, type ReferenceRow
-} from '../../engines/catalog.js'
+import { isYes, type Catalog, type ColumnRow, type KeyRow, type ReferenceRow } from '../../engines/catalog.js'
+import { describedAs, readType } from '../../engines/described-types.js'
 import type { StorageName } from '../../engines/storage.js'
 import { isSecretColumn } from '../../model/secret-names.js'
 
