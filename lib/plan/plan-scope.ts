@@ -31,7 +31,7 @@ export function compilePlanScope (model: Model): PlanScope {
   const nothing: Scope = [{ path: { joins: [], column: model.primaryKey }, operator: 'in', values: [] }]
   return (given) => {
     if (given === null) return nothing
-    if (!isPlain(given)) {
+    if (!isPlainObject(given)) {
       ignoreRejection(given)
       throw wrong(model, 'must return an object with names of fields, or null, and no promise')
     }
@@ -44,7 +44,8 @@ interface ScopeTarget extends Pick<ScopeCondition, 'path' | 'operator'> {
   readonly name: string
 }
 
-function isPlain (given: unknown): given is object {
+/** True if a value is an object as `{}` makes it, or without a prototype: no array, promise or instance of a class. */
+export function isPlainObject (given: unknown): given is object {
   return typeof given === 'object' && given !== null && [Object.prototype, null].includes(Object.getPrototypeOf(given))
 }
 

@@ -2,17 +2,17 @@ import { operators } from '../fields/operators.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { followPath, splitName } from '../plan/path.js'
+import { isPlainObject } from '../plan/plan-scope.js'
 import { sampleValues } from '../plan/sample.js'
 import { placeholderName } from './made-up-users.js'
 
 /**
  * Returns the object that a scope returned, with a valid value in place of each placeholder for a property of the
- * made-up user. Returns anything else unchanged.
+ * made-up user. Returns anything else, such as a promise, unchanged.
  */
 export function withTypedValues (model: Model, given: unknown): unknown {
-  if (typeof given !== 'object' || given === null) return given
-  const entries = Object.entries(given).map(([name, value]) => [name, typedValue(model, name, value)])
-  return Object.assign(Object.create(Object.getPrototypeOf(given)), Object.fromEntries(entries))
+  if (!isPlainObject(given)) return given
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typedValue(model, name, value)]))
 }
 
 function typedValue (model: Model, name: string, value: unknown): unknown {

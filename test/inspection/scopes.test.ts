@@ -98,6 +98,18 @@ test('what the users of a host see is told by the properties that their scopes a
   ])
 })
 
+test('what is no scope is told as a failure, and a promise that rejects ends nothing', async (t) => {
+  class Condition { readonly rank = 1 }
+  const given = [() => Promise.reject(new Error('late')), () => new Condition(), () => [{ rank: 1 }]]
+  const found = await inspect(await build(t, (registry) => {
+    for (const [index, scope] of given.entries()) {
+      registry.register(Project, { auth: members, path: `p${index}`, scope: scope as never })
+    }
+  }))
+  await new Promise((resolve) => { setImmediate(resolve) })
+  t.strictSame(found.scopes.map(({ sees }) => sees), Array(6).fill('fails'))
+})
+
 test('what the users of a model see is told by the fields that the policy reads', async (t) => {
   const fields = {
     team: text(),
