@@ -1,8 +1,8 @@
 import { createError } from '@fastify/error'
 
 /**
- * A fault in one parameter or body field. `field` is the name as the client wrote it. If the client did not write it,
- * because it is missing or a hook names it, it is the key that the field has in records.
+ * A fault in one query parameter or in one field of a body. `field` is the name that the client wrote. For a field that
+ * is missing, or that a hook of the app reports, it is the key that the field has in records.
  */
 export interface FieldFault {
   readonly field: string
@@ -38,8 +38,8 @@ const nameError = <Code extends string, Status extends number>(code: Code, messa
   }
 
 /**
- * Makes an error class with a fixed message. `hasStack` is false for errors that clients can cause in any number: their
- * stacks would fill the log.
+ * Makes an error class whose message is always the same. `hasStack` is false for errors that clients can cause as often
+ * as they like: their stack traces would fill the log.
  */
 const plainError = <Code extends string, Status extends number>(
   code: Code, message: string, status: Status, hasStack = true

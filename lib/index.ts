@@ -17,8 +17,8 @@ declare module 'fastify' {
  * Decorates the Fastify instance with a registry, in which the app registers its resources. The decorator is
  * `restModels`, or the name in the option `decorator`. This function is the plugin.
  *
- * @throws REST_MODELS_INVALID_OPTIONS naming the option, or the prefix of the scope, that is wrong;
- *   REST_MODELS_UNSUPPORTED_DATABASE if no dialect fits `db` or `readDb`
+ * @throws REST_MODELS_INVALID_OPTIONS if an option, or the prefix of the Fastify instance, is wrong, with its name in
+ *   the message; REST_MODELS_UNSUPPORTED_DATABASE if no dialect fits `db` or `readDb`
  */
 async function restModels (fastify: FastifyInstance, options: RestModelsOptions): Promise<void> {
   const checked = checkOptions(options)
@@ -35,8 +35,8 @@ async function restModels (fastify: FastifyInstance, options: RestModelsOptions)
 }
 
 /**
- * Throws REST_MODELS_INVALID_OPTIONS if a prefix has a parameter or a wildcard, because its paths would then differ
- * from request to request.
+ * Throws REST_MODELS_INVALID_OPTIONS if the prefix under which the plugin is registered has a parameter or a wildcard.
+ * The paths of records, which answers contain as links, would then differ from request to request.
  */
 function requirePlain (prefix: string): void {
   if (!/[:*]/.test(prefix)) return

@@ -130,7 +130,10 @@ function setBusyTimeout (database: Database.Database): Database.Database {
   return database
 }
 
-/** Opens the only connection of a database that is only read. The plugin requires foreign keys on every connection. */
+/**
+ * Opens the only connection of a database that is only read. Enables foreign keys, because the plugin requires this of
+ * every connection. Throws as {@link requireSound}.
+ */
 function openReader (open: Open, { check }: Required<SqliteOptions>): Database.Database {
   const reader = open({ readonly: true })
   requireSound(reader, check)

@@ -36,8 +36,8 @@ export function typoSuggestion (written: string, visible: Iterable<string>): str
 }
 
 /**
- * Names that are compared with an unknown name, if a client could name any number of fields through foreign keys. The
- * number bounds the cost of a wrong request.
+ * Most names that are compared with an unknown name of a client, if foreign keys lead to any number of fields. The
+ * limit bounds the cost of a wrong request.
  */
 const maxCompared = 200
 

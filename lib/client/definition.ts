@@ -25,19 +25,22 @@ export type Described = Model | ResourceDefinition
 export type ModelOf<D extends Described> =
   D extends { readonly model: infer M extends Model } ? M : D extends Model ? D : never
 
-/** The name of the resource in the path. */
+/** The name of the resource in the path: the option `path`, otherwise the name of the model in lower case. */
 export type NameOf<D extends Described> =
   D extends { readonly path: infer Path extends string } ? Path : Lowercase<ModelOf<D>['name']>
 
 type ListOption = 'exclude' | 'readOnly' | 'filterable' | 'search'
 
-/** The names that one or several options list. An option that is absent lists none. */
+/**
+ * Union of the names in the lists of one or several options, such as `exclude`. An option that is absent adds no name.
+ */
 export type Listed<D extends Described, Option extends ListOption> = Option extends unknown
   ? D extends { readonly [O in Option]: ReadonlyArray<infer Name extends string> } ? Name : never
   : never
 /**
- * Names of the fields that the scope names. A create may leave them out, because the server sets a field of which the
- * scope permits one value. The types do not check how many values it permits.
+ * Names of the fields for which the option `scope` gives conditions. A scope limits which records a user may see. A
+ * create may leave these fields out, because the server sets a field if the scope permits only one value for it. The
+ * types do not check how many values it permits.
  */
 type Fixed<D extends Described> =
   D extends { readonly scope: (user: never) => infer Given }
@@ -70,7 +73,7 @@ export type FieldAt<M extends Model, Name extends string> =
 type KeysOf<M extends Model, Names extends string> = { [Name in Names]: Key<Name, FieldAt<M, Name>> }[Names]
 
 export type RecordKeyOf<D extends Described> = KeyOf<ModelOf<D>>
-/** A record as the resource serializes it. */
+/** A record in an answer: the `id` and the fields of the model, except those that the option `exclude` lists. */
 export type ResourceRecord<D extends Described> =
   Flat<Omit<RecordOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'exclude'>>>>
 /**
@@ -83,7 +86,10 @@ export type ResourceCreate<D extends Described> =
   >
 type WithOptionalKeys<Body, ReadOnly extends string, OwnerKey extends string> =
   Flat<Omit<Body, ReadOnly | OwnerKey> & { [K in OwnerKey & keyof Body]?: Body[K] }>
-/** The body of an update: the fields that clients may change. */
+/**
+ * The body of an update: the fields that clients may change, all optional. Not among them are the key, the owner field,
+ * the fields in the option `readOnly`, and those that only the server or the database sets.
+ */
 export type ResourceUpdate<D extends Described> =
   Flat<Omit<UpdateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'> | Owner<D>>>>
 

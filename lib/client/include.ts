@@ -9,8 +9,8 @@ import type {
 type References<D extends Described> = Exclude<ForeignKeyNameOf<ModelOf<D>>, Listed<D, 'exclude'>>
 
 /**
- * A name for `include` in the type of a variable that holds a query. There TypeScript checks only the first foreign key
- * of a path. It checks the whole path if the query is written in the call.
+ * A name in `include` if the query is held in a variable with a declared type. TypeScript then checks only the first
+ * foreign key of a path. It checks the whole path if the query is written in the call.
  */
 export type IncludeName<D extends Described> = References<D> | `${References<D>}__${string}`
 
@@ -24,8 +24,10 @@ type DescribedOf<T> = T extends Unlisted<infer M> ? M : Extract<T, Described>
 type RecordOfReached<T> = T extends Unlisted<infer M> ? { id: KeyOf<M> } : ResourceRecord<Extract<T, Described>>
 
 /**
- * `Whole`, the path as written, if its part `Path` names foreign keys alone, and no more than `Joins` has elements
- * (three at first). Otherwise {@link UnknownParameter}, which no text fits.
+ * A path for `include`, such as `user__company`. The type is `Whole`, the path as written, if the path names only
+ * foreign keys, three at most ({@link MaxJoins}). Otherwise it is {@link UnknownParameter}, which no text fits. The
+ * type is recursive: `Path` is the part that is still to check, and `Joins` has one element for each name that this
+ * part may have.
  */
 type CheckedPath<All, D extends Described, Path, Whole, Joins extends readonly unknown[] = MaxJoins> =
   Joins extends readonly [unknown, ...infer Left]
@@ -38,7 +40,10 @@ type CheckedPath<All, D extends Described, Path, Whole, Joins extends readonly u
 
 /** The option `include` of a call. The names in it, as literals, decide the type of the records. */
 export interface Including<Include extends readonly string[], D extends Described, All> {
-  /** Related records that stand in each record, as paths of declared names: `['user', 'user__company']`. */
+  /**
+   * Related records to put into each record. Each text is a path of foreign keys, by their declared names and joined by
+   * `__`: `['user', 'user__company']`.
+   */
   readonly include?:
   (Include & { readonly [I in keyof Include]: CheckedPath<All, D, Include[I], Include[I]> }) | undefined
 }
@@ -70,8 +75,9 @@ type WithPaths<Record, D extends Described, All, Path extends string> = [Path] e
   }>
 
 /**
- * The record that a call with `include` returns. `['user']` adds `user`. An array of unknown length, `'user'[]`, adds
- * `user` as optional, and of a longer path only the first related record. `string[]` adds none.
+ * The record that a call with `include` returns. For the tuple `['user']`, it has the related record `user`. For an
+ * array of unknown length, such as `'user'[]`, the related record is optional, and a longer path adds only its first
+ * related record. For `string[]`, it has no related records, because the names are not known.
  */
 export type IncludingRecord<D extends Described, All, Include extends readonly string[]> =
   number extends Include['length']

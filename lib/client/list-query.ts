@@ -24,7 +24,10 @@ type ColumnSet = Readonly<Record<string, Field>>
  * the server.
  */
 export type ByModel<All extends readonly Described[]> = { readonly [D in FirstOfEach<All> as ModelOf<D>['name']]: D }
-/** The resources of a list without the later ones of a model. `Names` are the models before the list. */
+/**
+ * The resources of a list, but only the first one of each model. The type is recursive: `Names` are the names of the
+ * models that are done, and `Kept` are their resources.
+ */
 type FirstOfEach<All extends readonly Described[], Names = never, Kept extends Described = never> =
   All extends readonly [infer First extends Described, ...infer Rest extends readonly Described[]]
     ? FirstOfEach<Rest, Names | ModelOf<First>['name'], Kept | OtherThan<First, Names>>
@@ -35,7 +38,10 @@ type Target<All, F> = F extends ForeignKeyField<infer M>
   ? M['name'] extends keyof All ? Extract<All[M['name']], Described> : M
   : never
 
-/** Types that filters accept for the values of a kind of field, in addition to the type of these values in JSON. */
+/**
+ * Further types that filters accept for a value, by the kind of the field. Filters on all fields accept the type that
+ * the value has in JSON.
+ */
 interface WrittenValues {
   bigint: bigint
   datetime: Date
@@ -46,7 +52,10 @@ type Value<F extends Field> = ValueOf<F> | (F['kind'] extends keyof WrittenValue
  */
 type OneOrMore<T> = T | readonly T[]
 
-/** The type of a filter's value, by the syntax of its operator. */
+/**
+ * The types of a filter's value, by the syntax of its operator: `value` for `eq` and comparisons, `list` for `in`,
+ * `pattern` for `like` and `ilike`, `constant` for `is`.
+ */
 interface Operands<F extends Field> {
   value: OneOrMore<Value<F>>
   list: ReadonlyArray<Value<F>>
@@ -88,7 +97,10 @@ type Ordering<Name extends string> = Name | `-${Name}`
 export type Paging<D extends Described> = {
   /** Fields to order by: ascending, or descending if the name begins with `-`. */
   readonly ordering?: OneOrMore<Ordering<Orderable<Columns<D>>>> | undefined
-  /** Related records that stand in each record, as paths of declared names: `['user', 'user__company']`. */
+  /**
+   * Related records to put into each record. Each text is a path of foreign keys, by their declared names and joined by
+   * `__`: `['user', 'user__company']`.
+   */
   readonly include?: ReadonlyArray<IncludeName<D>> | undefined
   /** Records per page. Above the maximum of the resource, the answer is 400. */
   readonly limit?: number | undefined
@@ -140,8 +152,8 @@ export type ListQuery<D extends Described, All = {}> = Paging<D> & {
 }
 
 /**
- * A query with any parameters; its type may be an interface. `AnyQuery` lists the names of parameters that the types
- * can list, so that editors suggest them. {@link Checked} checks all names and values.
+ * A query with parameters of any names and values. The listed names are those that the types can list, so that editors
+ * suggest them. `object` also permits a query whose type is an interface. {@link Checked} checks all names and values.
  */
 export type AnyQuery<D extends Described, All> =
   { readonly [Name in Names<D, All> | keyof Paging<D>]?: unknown } | object

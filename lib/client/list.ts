@@ -56,14 +56,14 @@ export class List<Item, Counted = {}> implements PromiseLike<Page<Item, Counted>
     return this.#page.then(kept, failed)
   }
 
-  /** Like that of a promise. */
+  /** Waits for the page, as `await` does. Calls `failed` if the request fails, like `catch` of a promise. */
   async catch<Failed = never> (
     failed?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null
   ): Promise<Page<Item, Counted> | Failed> {
     return await this.then(undefined, failed)
   }
 
-  /** Like that of a promise. */
+  /** Waits for the page, as `await` does. Then calls `settled`, also after a failure, like `finally` of a promise. */
   async finally (settled?: (() => void) | null): Promise<Page<Item, Counted>> {
     return await this.then().finally(settled)
   }

@@ -10,7 +10,10 @@ export interface ClientOptions {
   /** User name for HTTP Basic. Needs `password`. */
   readonly username?: string
   readonly password?: string
-  /** Bearer token, for a policy that the deployer wrote. Excludes `username` and `password`. */
+  /**
+   * Bearer token, sent as `Authorization: Bearer`. It is for a server whose policy accepts such tokens. It cannot be
+   * given together with `username` and `password`.
+   */
   readonly token?: string
   /** Headers of every request, or a function that returns them for each call; a repetition sends the same ones. */
   readonly headers?: Headers | (() => Headers | Promise<Headers>)
@@ -25,7 +28,7 @@ export interface ClientOptions {
 
 /** The checked options of a client, in the form that requests need. */
 export interface Endpoint {
-  /** URL of the resources, without a final slash. */
+  /** URL to which paths such as `/user/` are appended: the base URL and the prefix, without a final slash. */
   readonly url: string
   readonly credentials: CredentialsMode
   readonly fetch: Fetch
@@ -50,15 +53,18 @@ export function checkOptions (options: ClientOptions): Endpoint {
   }
 }
 
-/** Refuses `Headers` objects and lists of pairs: the headers are no properties of these, so they would not be sent. */
+/**
+ * Returns the headers. Throws a TypeError for `Headers` objects and lists of pairs: their headers are no properties, so
+ * they would not be sent.
+ */
 function requirePlain (headers: Headers): Headers {
   if (Symbol.iterator in Object(headers)) throw new TypeError("'headers' must be a plain object of texts")
   return headers
 }
 
 /**
- * Returns the base URL without a final slash. It refuses a query, a fragment and credentials. `fetch` would refuse the
- * credentials too, but its message would repeat them.
+ * Returns the base URL without a final slash. Throws a TypeError if it is no absolute URL of http or https, or if it
+ * has a query, a fragment or credentials. `fetch` would refuse the credentials too, but its message would repeat them.
  */
 function baseOf (baseUrl: ClientOptions['baseUrl']): string {
   const text = typeof baseUrl === 'string' ? baseUrl : baseUrl?.href
@@ -107,8 +113,8 @@ function base64 (text: string): string {
 }
 
 /**
- * Returns headers with their names in lower case, and with `accept` if it is missing. Refuses values that cannot be
- * sent: `fetch` would refuse them too, but its message would repeat the value.
+ * Returns headers with their names in lower case, and adds `accept: application/json` if there is no `accept`. Throws a
+ * TypeError for a value that cannot be sent. `fetch` would refuse it too, but its message would repeat the value.
  */
 function checkHeaders (headers: Headers): Record<string, string> {
   const checked: Record<string, string> = { accept: 'application/json' }

@@ -33,15 +33,20 @@ export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
   }
 }
 
-/** True if the server says that the request certainly was not executed. */
+/**
+ * True if the answer has the code REST_MODELS_UNAVAILABLE. With it, the server says that it certainly did not execute
+ * the request.
+ */
 export function isNotExecuted (failure: unknown): boolean {
   return failure instanceof RestModelsError && failure.code === 'REST_MODELS_UNAVAILABLE'
 }
 
 /**
  * Returns the milliseconds to wait before a repetition; undefined if a repetition cannot help. It can help if there was
- * no answer, after 502 and 504, and after a 503 that asks to wait for at most ten seconds; also after 404 if `isStored`
- * says that the record exists. The caller decides whether a repetition is safe. `repeats` counts the earlier ones.
+ * no answer, after 502 and 504, and after a 503 that asks to wait for at most ten seconds. It can also help after 404
+ * if `isStored` says that the record exists. The caller decides whether a repetition is safe.
+ *
+ * @param repeats  number of repetitions so far
  */
 export function pauseAfter (
   failure: unknown, { repeats, isStored = false }: { readonly repeats: number, readonly isStored?: boolean }

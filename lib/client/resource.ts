@@ -75,8 +75,8 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
 }
 
 /**
- * Returns the list of a query. If the query cannot be written, the function does not throw, but each use of the list
- * rejects, as the other operations do.
+ * Returns the list of the records that a query selects. If a value of the query cannot be written in a URL, each use of
+ * the list rejects. The function itself never throws, so that `list` fails in the same way as the other operations.
  */
 function toList (
   query: Readonly<Record<string, unknown>>, fetch: (text: string) => Promise<Page<unknown>>

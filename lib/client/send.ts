@@ -12,8 +12,8 @@ export interface CallOptions {
 /** Options of a call that changes a record of a resource with the option `etag`. */
 export interface ConditionalOptions extends CallOptions {
   /**
-   * The record as `read` without `include`, `create` or `update` returned it, or its `ETag`. The call fails with status
-   * 412 if the record has changed on the server since then.
+   * The record as `create`, `update` or a `read` without `include` returned it, or the text of its `ETag`. The call
+   * fails with status 412 if the record has changed on the server since then.
    */
   readonly ifMatch?: object | string | undefined
 }
@@ -24,8 +24,8 @@ export interface Call extends ConditionalOptions {
   readonly path: string
   readonly body?: unknown
   /**
-   * True if the answer is no record as it is stored, but a page, or a record with related ones. The client keeps no
-   * ETag of such an answer: a plugin of the server may have added it, and it is not the record's.
+   * True if the answer is a page of a list, or a record together with related ones. The client keeps no ETag of such an
+   * answer. A plugin of the server may have added one, and it stands for the whole answer instead of the record.
    */
   readonly isComposed?: boolean
 }
@@ -64,7 +64,10 @@ export async function prepare (
   }
 }
 
-/** Refuses NaN and infinite numbers, because JSON would turn them into null. */
+/**
+ * Returns the value unchanged, for `JSON.stringify`. Throws a TypeError for NaN and infinite numbers, because JSON
+ * would turn them into null.
+ */
 function requireJson (name: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new TypeError(`'${name}' must be a finite number, because JSON has no others`)

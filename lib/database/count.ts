@@ -25,9 +25,10 @@ export async function runCount (engine: Engine, base: ListBase, plan: ListPlan, 
 }
 
 /**
- * Returns the number of records if the page is the last one, or a number above `most` if the page shows that there are
- * more than `most` records. Otherwise returns undefined. An empty page shows a number only if it is the first one. A
- * page after a cursor shows none, because its `start` is what the cursor says, and may be wrong.
+ * Returns the number of records on all pages if the page is the last one, or a number above `most` if the page shows
+ * that there are more than `most` records. Otherwise returns undefined. An empty page shows the number only if it is
+ * the first page. A page after a cursor shows none: `start`, the number of records before it, comes from the cursor and
+ * may be wrong.
  */
 function shownCount ({ start, after }: ListPlan, { rows, hasNext }: Page, most: number): number | undefined {
   if (after !== undefined && after.length > 0) return undefined

@@ -54,7 +54,8 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
 /**
  * Runs the query of a requirement, which the database must answer with 1.
  *
- * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy after any other answer, even the BigInt `1n`
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy after any other answer. The BigInt `1n` is refused, too,
+ *   because the plugin needs integers as numbers.
  */
 export async function requireMet (db: Kysely<Tables>, { query, remedy }: Requirement): Promise<void> {
   const answer = await ask(db, query)

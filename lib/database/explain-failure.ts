@@ -23,7 +23,8 @@ interface RefusedWrite extends SuspectWrite {
  *
  * @returns REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a
  *   text is too long for an index, REST_MODELS_FORBIDDEN (403) if a row-level security policy refuses the write, or if
- *   the record would lie outside its scope, otherwise REST_MODELS_CONSTRAINT (409)
+ *   the record would lie outside the user's scope (the records that the user may see), otherwise REST_MODELS_CONSTRAINT
+ *   (409)
  */
 export async function explainFailure (engine: Engine, failed: SuspectWrite, failure: unknown): Promise<unknown> {
   if (failure instanceof Unwritten) return await explainUnwritten(engine, failed)
@@ -69,9 +70,9 @@ async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Err
  *
  * @returns REST_MODELS_NOT_UNIQUE (409) if another record has a value that must be unique,
  *   REST_MODELS_UNKNOWN_REFERENCE (400) if a reference leads to no record that the client may see,
- *   REST_MODELS_FORBIDDEN (403) if the record would lie outside its scope, otherwise REST_MODELS_CONSTRAINT (409),
- *   because a trigger of the database discarded the write. If the write sets no foreign key that must refer into a
- *   scope, the result is always REST_MODELS_CONSTRAINT.
+ *   REST_MODELS_FORBIDDEN (403) if the record would lie outside the user's scope (the records that the user may see),
+ *   otherwise REST_MODELS_CONSTRAINT (409), because a trigger of the database discarded the write. If `write` has no
+ *   references to check, only a trigger can be the reason, so the result is always REST_MODELS_CONSTRAINT.
  */
 async function explainUnwritten (engine: Engine, write: SuspectWrite): Promise<Error> {
   if (write.references.length === 0) return new errors.Constraint()
@@ -82,9 +83,9 @@ async function explainUnwritten (engine: Engine, write: SuspectWrite): Promise<E
 }
 
 /**
- * Returns the columns that an error may name, except foreign keys that refer to a record outside the scope that they
- * require. Without this, an error about values that are unique only together with such a foreign key would reveal
- * records that the client may not see.
+ * Returns the columns that an error may name (`known`), without some foreign keys: those that refer to a record that
+ * the client may not see, or that the written record must not refer to. Without this, an error about values that are
+ * unique only together with such a foreign key would reveal records that the client may not see.
  */
 async function withoutRefused (engine: Engine, { known, references }: SuspectWrite): Promise<ReadonlySet<Column>> {
   const named = new Set(known)
@@ -96,9 +97,9 @@ async function withoutRefused (engine: Engine, { known, references }: SuspectWri
 }
 
 /**
- * Returns the error for the references of a write: REST_MODELS_UNKNOWN_REFERENCE (400) if one leads to no record that
- * the client may see; otherwise REST_MODELS_FORBIDDEN (403) if one would put the written record outside its scope.
- * Returns undefined if all lead where they may.
+ * Returns the error for the foreign keys that a write sets: REST_MODELS_UNKNOWN_REFERENCE (400) if one refers to no
+ * record that the client may see; otherwise REST_MODELS_FORBIDDEN (403) if one would put the written record outside the
+ * user's scope (the records that the user may see). Returns undefined if neither is the case.
  */
 export async function explainReferences (engine: Engine, write: SuspectWrite): Promise<Error | undefined> {
   const dangling = await findDangling(engine, write)

@@ -7,7 +7,10 @@ import type { Engine } from './engine.js'
 import { explainFailure, explainReferences } from './explain-failure.js'
 import { OpenTransaction } from './transaction.js'
 
-/** A model, and its columns that an error may name. */
+/**
+ * A model, and its columns (`known`) that an error sent to the client may name. The other columns stay hidden from
+ * clients.
+ */
 interface Named {
   readonly model: Model
   readonly known: ReadonlySet<Column>
@@ -21,9 +24,9 @@ interface Change {
 }
 
 /**
- * Returns the error that a client gets for a create or update that failed: as {@link explainFailure} says. That runs
- * queries, which PostgreSQL refuses in a transaction after a failure. So on every engine, inside a transaction this
- * returns the failure itself, and whoever began the transaction calls this again after its end.
+ * Returns the error that a client gets for a create or update that failed: the result of {@link explainFailure}. Inside
+ * a transaction it returns `failure` itself on every engine: {@link explainFailure} runs queries, which PostgreSQL
+ * refuses in a transaction after a failure. Whoever began the transaction calls this function again after its end.
  */
 export async function explainWrite (
   engine: Engine, { model, known }: Named, { id, plan, guard }: Change, failure: unknown
@@ -38,7 +41,8 @@ export async function explainWrite (
  * Checks the foreign keys of a planned write before it is executed.
  *
  * @throws REST_MODELS_UNKNOWN_REFERENCE (400) if one leads to no record that the client may see, REST_MODELS_FORBIDDEN
- *   (403) if the record would lie outside its scope, REST_MODELS_CONSTRAINT (409) if a column cannot keep a value
+ *   (403) if the record would lie outside the user's scope (the records that the user may see), REST_MODELS_CONSTRAINT
+ *   (409) if a column would store something else in place of a value
  */
 export async function requireReferences (
   engine: Engine, { model, known }: Named, { plan, guard: { references } }: Pick<Change, 'plan' | 'guard'>

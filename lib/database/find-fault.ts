@@ -16,19 +16,20 @@ import type { Engine } from './engine.js'
 /** A create or update that wrote nothing, or whose references are checked before it is executed. */
 export interface SuspectWrite {
   readonly model: Model
-  /** Columns that an error may name. */
+  /** Columns that an error sent to the client may name. The other columns stay hidden from clients. */
   readonly known: ReadonlySet<Column>
   readonly values: ReadonlyMap<Column, Stored>
   /** Key of the record to update; absent for a create. */
   readonly id?: RecordKey
-  /** References whose records must lie inside a scope. */
+  /** Foreign keys that the write sets and whose records must meet conditions, each with these conditions. */
   readonly references: readonly GuardedReference[]
 }
 
 /**
- * Finds the first columns that must be unique, alone or together, and whose values another record has; undefined if
- * there are none. Columns are skipped together if an error may not name one of them, if one is set to null, because
- * nulls are never equal, or if the database fills one in a create, because its value is not known.
+ * Finds the first set of columns that must be unique, alone or together, and whose values another record has. Returns
+ * undefined if there is none. A set is skipped if an error may not name one of its columns, or if the write sets one to
+ * null, because nulls are never equal. In a create, a set is also skipped if the database fills one of its columns,
+ * because that value is not known.
  */
 export async function findTaken (engine: Engine, write: SuspectWrite): Promise<readonly Column[] | undefined> {
   const { model, known, values, id } = write
@@ -81,7 +82,7 @@ export async function findDangling (
   return undefined
 }
 
-/** True if a reference leads to a record inside a scope. */
+/** True if a foreign key refers to an existing record that meets all conditions of `scope`. */
 export async function refersInto (engine: Engine, { column, value }: GuardedReference, scope: Scope): Promise<boolean> {
   const query = referenceExists(engine, { column, value, scope })
   const { row } = await engine.executor.execute({ ...query, withoutIndex: () => selectNoRow })

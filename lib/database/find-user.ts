@@ -13,9 +13,9 @@ import { readHandle, type AnyKysely, type Handle } from './engine.js'
 export interface UserColumns {
   readonly username: Column
   readonly password: Column
-  /** Absent if every user is active. */
+  /** Boolean column that is true if the user may log in. Undefined if every user may. */
   readonly active: Column | undefined
-  /** Absent if no user is an admin. */
+  /** Boolean column that is true for admins. Undefined if no user is an admin. */
   readonly admin: Column | undefined
   /** Further columns of the user that the policy asks for. */
   readonly further: readonly Column[]
@@ -27,7 +27,7 @@ export interface FoundUser {
   readonly admin: boolean
   readonly password: string | null
   readonly active: boolean
-  /** Values of the further columns, by declared name. */
+  /** Values of the columns {@link UserColumns.further}, by the names of their fields in the model. */
   readonly further: Readonly<Record<string, Json>>
 }
 

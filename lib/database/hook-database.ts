@@ -104,7 +104,7 @@ class HookDriver extends DummyDriver {
   }
 }
 
-/** A resource with a hook. */
+/** A resource whose hook `afterWrite` is called: its name, and the database that it writes to. */
 interface HookedResource {
   readonly name: string
   readonly engine: Handle

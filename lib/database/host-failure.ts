@@ -19,7 +19,10 @@ export function toHostError (rules: FailureRules, failure: unknown): unknown {
 
 const ownCodes: readonly string[] = [lostCode, noAnswerCode, notSentCode]
 
-/** True if a failure comes from a driver. Other errors of an application may have any code. */
+/**
+ * True if the properties of a failure show that it comes from a database driver. If false, its code says nothing about
+ * the database, because other errors of an application may have any code.
+ */
 function isOfDriver (failure: unknown): boolean {
   const code = propertyOf(failure, 'code')
   // PostgreSQL's errors have a severity, and MariaDB's an SQLSTATE.

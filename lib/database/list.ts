@@ -32,9 +32,10 @@ export interface Page {
 }
 
 /**
- * Runs a list in one statement. It reads one row more than the page holds, to know whether another page follows. Of
- * values that may be too long for a full page, it reads only the lengths. If there are such values, a second statement
- * reads the rows that the page has room for.
+ * Reads one page of a list, in one statement if possible. The statement reads one row more than the page holds, to know
+ * whether another page follows. Of texts and JSON values that are too long for a full page to stay within
+ * `limits.pageBytes`, it reads only the lengths. If there are any, a second statement reads in full the rows that the
+ * page has room for.
  *
  * @param base  has the columns of related records, too, if the plan includes some
  */
@@ -55,8 +56,8 @@ export async function runList (engine: Engine, base: ListBase, plan: ListPlan): 
 }
 
 /**
- * Returns how many rows the page has room for. If pages are numbered, the result divides the requested limit. So with
- * the result as the limit, another page number leads to the first row after this page.
+ * Returns how many rows the page has room for. If pages are numbered, the result is a divisor of the requested limit.
+ * So with the result as the limit, another page number leads to the first row after this page.
  */
 function limitOf (found: ArrayRows, base: ListBase, { limit, after }: ListPlan): number {
   const page = found.slice(0, limit)

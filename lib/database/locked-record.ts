@@ -23,8 +23,10 @@ export interface LockedRecord extends ScopedRecord {
  * Locks a record and calls `work` with it, in one transaction. Until the transaction ends, nobody else changes the
  * record. What `work` throws rolls the transaction back; {@link inTransaction} says when `work` is called again.
  *
- * @param work  gets the columns that an update or delete has to know, and the engine for its statements
- * @returns what `work` returns; undefined if there is no such record inside the scope, or if it has another owner
+ * @param work  gets the values of {@link StatementShape.stored}, as read under the lock, and the engine whose
+ *   statements run in the transaction
+ * @returns what `work` returns; undefined if there is no such record, if it lies outside the scope, so that the user
+ *   may not see it, or if it has another owner
  * @throws what `requireUnchanged` throws
  */
 export async function withLockedRecord<Result> (

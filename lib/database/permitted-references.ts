@@ -6,12 +6,12 @@ import { Unwritten } from './explain-failure.js'
 import { OpenTransaction } from './transaction.js'
 
 /**
- * Checks by a read that all references of a write lead to permitted records. Does so only on MariaDB, where the write
- * itself would wait for the lock of a record that the user may not see. The write checks them again, because the
- * records may change meanwhile. To be called before a transaction begins: in one it does nothing, because all later
- * reads of the transaction would see the state of this moment.
+ * Checks by a read that the foreign keys in `references` refer to records that meet the conditions given there. Does so
+ * only on MariaDB, where the write itself would wait for the lock of a record that the user may not see. The write
+ * checks them again, because the records may change meanwhile. To be called before a transaction begins: in one it does
+ * nothing, because all later reads of the transaction would see the state of this moment.
  *
- * @throws {@link Unwritten} if a reference leads elsewhere
+ * @throws {@link Unwritten} if one refers to no such record
  */
 export async function requirePermittedReferences (
   engine: Engine, shape: StatementShape, references: RecordGuard['references']

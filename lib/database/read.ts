@@ -14,7 +14,10 @@ export interface ReadTarget extends StatementShape {
   readonly statements: Statements
 }
 
-/** Reads the visible columns of a record. Returns no row if there is no such record inside the scope. */
+/**
+ * Reads the columns {@link StatementShape.visible} of a record. Returns no row if there is no such record, or if it
+ * lies outside the scope, so that the user may not see it.
+ */
 export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: ScopedRecord): MaybePromise<Outcome> {
   const query = scope.length === 0
     ? target.statements.read(...keyOf(reader, target, id))
@@ -23,9 +26,10 @@ export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: 
 }
 
 /**
- * Reads the visible columns of a record, followed by those of related records.
+ * Reads the columns {@link StatementShape.visible} of a record, followed by those of related records.
  *
- * @returns undefined if there is no such record inside the scope
+ * @returns the values of these columns; undefined if there is no such record, or if it lies outside the scope, so that
+ *   the user may not see it
  */
 export async function readIncluding (
   reader: Engine, target: ReadTarget, record: ScopedRecord, includes: readonly PlannedInclude[]
@@ -36,9 +40,9 @@ export async function readIncluding (
 }
 
 /**
- * Reads the columns of a record that an update or delete has to know: {@link StatementShape.stored}.
+ * Reads the columns {@link StatementShape.stored} of a record, which an update or delete needs before it writes.
  *
- * @returns no row if there is no such record inside the scope
+ * @returns no row if there is no such record, or if it lies outside the scope, so that the user may not see it
  */
 export function readStored (
   engine: Engine, target: ReadTarget, { id, scope }: ScopedRecord
@@ -59,8 +63,8 @@ function keyOf ({ dialect }: Engine, { model }: ReadTarget, id: RecordKey): read
 }
 
 /**
- * Returns the read, which then finds nothing instead of failing if the engine cannot compare a text with its column: no
- * row there has such a text.
+ * Returns the same read, except that it finds no row, instead of failing, if the engine cannot compare a text with the
+ * character set of its column. No row can hold such a text in that column.
  */
 function toFindText (query: Query): Query {
   return { ...query, withoutIndex: () => selectNoRow }

@@ -2,7 +2,10 @@ import { Semaphore } from '../engines/semaphore.js'
 import { unavailable } from '../errors.js'
 import type { RecordKey } from '../values/values.js'
 
-/** Turn of one record, and how many writes have it or wait for it. */
+/**
+ * Queue of the writes of one record. `semaphore` lets one write run at a time; `writes` is the number of writes that
+ * run or wait.
+ */
 interface Turn {
   readonly semaphore: Semaphore
   writes: number

@@ -47,7 +47,8 @@ export class OpenTransaction implements Executor {
    * Runs a statement, reports it to the {@link Events}, and returns everything that Kysely's driver returns. Throws as
    * {@link Executor} says for a statement in a transaction.
    *
-   * @param sent  decides what is known if no answer comes: `write` for a commit
+   * @param sent  decides the error if no answer comes: `write` for a commit, which may have been executed, otherwise
+   *   `uncommitted`, because the statement is then undone
    */
   async ask<R> (query: Query, sent: Sent = 'uncommitted'): Promise<QueryResult<R>> {
     const start = this.#events.begin()
@@ -69,8 +70,9 @@ export class OpenTransaction implements Executor {
  * called again, up to 4 times, if the engine says that certainly nothing was done, such as after a deadlock. If the
  * handle's executor is a transaction already, `work` becomes part of that one.
  *
- * @param work   may read before it writes
- * @param label  what the transaction is for, as events name it
+ * @param work   may read before it writes, because on SQLite the transaction locks the database for writes when it
+ *   begins
+ * @param label  operation and resource, which the event about repetitions names
  * @returns what `work` returns
  * @throws what `work` throws, and otherwise as {@link Executor} says
  */

@@ -18,7 +18,7 @@ import { writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that a failed write may name. */
 export interface WriteTarget extends ReadTarget {
-  /** Columns that an error may name. */
+  /** Columns that an error sent to the client may name: those that records show or that clients may write. */
   readonly known: ReadonlySet<Column>
 }
 
@@ -35,10 +35,10 @@ export interface RecordUpdate {
 }
 
 /**
- * Creates a record, if the foreign keys in `guard.references` refer to permitted records.
+ * Creates a record, if the foreign keys in `guard.references` refer to records that meet the conditions given there.
  *
- * @returns its visible columns
- * @throws what {@link explainWrite} makes of a failure
+ * @returns the columns {@link StatementShape.visible} of the record
+ * @throws the error that {@link explainWrite} returns for a failure
  */
 export async function runCreate (
   engine: Engine, target: WriteTarget, plan: WritePlan, guard: RecordGuard
@@ -61,12 +61,12 @@ export async function runCreate (
 }
 
 /**
- * Changes a record, if it is there, inside its scope, still belongs to the owner, and the foreign keys in
- * `guard.references` refer to permitted records.
+ * Changes a record, if it is there, inside the user's scope (the records that the user may see), still belongs to the
+ * owner, and the foreign keys in `guard.references` refer to records that meet the conditions given there.
  *
- * @returns its visible columns, also if its values were equal before; undefined if no record meets the conditions, or
- *   if a trigger discarded the change
- * @throws what {@link explainWrite} makes of a failure
+ * @returns the columns {@link StatementShape.visible} of the record, also if its values were equal before; undefined if
+ *   no record meets the conditions, or if a trigger discarded the change
+ * @throws the error that {@link explainWrite} returns for a failure
  */
 export async function runUpdate (
   engine: Engine, target: WriteTarget, change: RecordUpdate
@@ -105,9 +105,9 @@ async function readEqual (
 
 /**
  * Returns the read after an update, for {@link writeAndRead}. It finds the record whoever owns it now, because a
- * trigger may have changed the owner. With a scope, it finds the record only inside the scope. If it does not, the
- * write is rolled back and refused with 403. If the engine's updates return rows and `outcome` is empty, the write is
- * not refused: only a trigger can then have moved the record out of the scope.
+ * trigger may have changed the owner. With a scope, it finds only a record inside the scope. If it finds none, the
+ * write is rolled back and refused with 403. But if the engine's updates return rows, and `outcome` requires nothing of
+ * the record after the write, only a trigger can have moved it out of the scope. The write is then not refused.
  */
 function readAfter (
   engine: Engine, target: WriteTarget, { id, guard: { scope, outcome } }: RecordUpdate
@@ -123,8 +123,9 @@ function readAfter (
 }
 
 /**
- * Returns the read after a create, for {@link writeAndRead}. If only the written record can show that it lies inside
- * the scope, and the read does not find it there, the create is rolled back and refused with 403.
+ * Returns the read after a create, for {@link writeAndRead}. `outcome` has conditions if only the written record can
+ * show that it lies inside the user's scope. If the read then finds no record that meets them, the create is rolled
+ * back and refused with 403.
  */
 function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
   return {
@@ -137,10 +138,12 @@ function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: Reco
 }
 
 /**
- * Deletes a record, if it is there, inside its scope, and still belongs to the owner.
+ * Deletes a record, if it is there, inside the user's scope (the records that the user may see), and still belongs to
+ * the owner.
  *
  * @returns true if it deleted the record
- * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_FORBIDDEN (403), REST_MODELS_CONSTRAINT (409)
+ * @throws REST_MODELS_STILL_REFERENCED (409) if other records refer to the record, REST_MODELS_FORBIDDEN (403) if a
+ *   row-level security policy refuses the delete, REST_MODELS_CONSTRAINT (409) if another rule of the database does
  */
 export async function runDelete (engine: Engine, target: WriteTarget, record: ScopedRecord): Promise<boolean> {
   const { id, scope, ownerId = null } = record

@@ -34,8 +34,8 @@ export interface ColumnRow {
   readonly computed: unknown
   /**
    * The default, as an SQL expression; null if none is declared. MariaDB gives the text `NULL` for a nullable column
-   * without a default. There, a remark follows a default with `?`, which may stand for a character beyond U+FFFF.
-   * PostgreSQL gives the expression of a computed column.
+   * without a default. On MariaDB, a remark in parentheses follows a default that holds `?`, because the `?` may stand
+   * for a character beyond U+FFFF. PostgreSQL gives the expression of a computed column.
    */
   readonly declared: string | null
 }

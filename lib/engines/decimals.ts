@@ -15,8 +15,8 @@ import {
 type Bounds = readonly [least: number, until: number]
 
 /**
- * Returns the bounds of the floating-point numbers that records show as the decimal `value`: the least of them, and the
- * least one that records show as the next greater decimal.
+ * Returns the range of the floating-point numbers that records show as the decimal `value`: its least number, and the
+ * least number above it, which records show as the next greater decimal.
  */
 export function decimalBounds (value: Json, options: FieldOptions): Bounds {
   const { scale } = digitsOf(options)
@@ -40,13 +40,14 @@ export function neighbour (number: number, direction: 1 | -1): number {
   return view.getFloat64(0)
 }
 
-/** Digits after the point that `toFixed` writes at most. The mean of two such numbers has one more. */
+/** Most digits after the point that `toFixed` can write. The mean of two numbers with 100 digits has up to 101. */
 const writtenDigits = 100
 const maxDigits = writtenDigits + 1
 
 /**
  * Returns the least decimal with at most `digits` digits after the point whose nearest floating-point number is `least`
- * or greater, as text such as `1095e-3`. The absolute value of `least` must be below 1e21.
+ * or greater, as text such as `1095e-3`. The absolute value of `least` must be below 1e21, because `toFixed` writes
+ * greater numbers with an exponent.
  */
 export function leastDecimal (least: number, digits: number): string {
   const exactly = (number: number): bigint => BigInt(number.toFixed(writtenDigits).replace('.', ''))
@@ -69,8 +70,9 @@ const comparisons: Readonly<Record<'eq' | 'lt' | 'lte' | 'gt' | 'gte', Compare>>
 }
 
 /**
- * Returns a function that makes a condition on a column of decimals by what records show of them. Its `values` are the
- * two bounds of each value, one pair after the other. Except for `ne`, an index serves.
+ * Returns a function that makes a condition on a column of decimals. The condition compares the decimals that records
+ * show, because the column may hold more digits. The `values` of this function are two bounds for each decimal, one
+ * pair after the other: see {@link decimalBounds}. Except for `ne`, an index on the column serves.
  *
  * @param bound  makes SQL of one of these bounds
  */
@@ -96,7 +98,10 @@ export const exactDouble: Exact = {
   read: finiteNumber
 }
 
-/** Conversion like {@link exactDouble}, for decimals that may have too many digits for a floating-point number. */
+/**
+ * Conversion for cursors of decimals in a column of decimals. Unlike {@link exactDouble}, it keeps the digits as text,
+ * because they may be too many for a floating-point number. It refuses a text with an exponent.
+ */
 const exactDigits: Exact = {
   write: (stored, options) => {
     const [shown, text] = [String(decodeDecimal(stored, options)), withoutZeros(String(stored))]
@@ -129,7 +134,7 @@ export function inDoubles (cast: Cast): Comparing {
  * Returns the part of a {@link Storage} that compares decimals in a column of decimals, if the column has more digits
  * after the point than the field; otherwise undefined.
  *
- * @param written  type of the column: without digits it takes any number of them
+ * @param written  type of the column, such as `numeric(10,2)`; plain `numeric` permits any number of digits
  * @param cast     makes a decimal of a value, with as many digits after the point as the column has
  */
 export function inDecimals (

@@ -41,8 +41,8 @@ export const described = {
   json: plain('json'),
   uuid: plain('uuid'),
   /**
-   * Returns a text field that takes the texts of an enumeration, written as `enum('a','b''c')`; undefined if it has
-   * none.
+   * Returns a text field that takes only the labels of an enumeration, written as `enum('a','b''c')`. Returns undefined
+   * if the enumeration has no labels.
    */
   enum: ({ written }) => {
     const labels = labelsOf(written)

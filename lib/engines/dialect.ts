@@ -73,8 +73,8 @@ export interface Dialect {
   /** Storage on connections that the plugin opened itself, whose settings it knows. Default: `storage`. */
   readonly ownStorage?: StorageTable
   /**
-   * Storage of those columns of models whose storage in this database differs from `storage`. Empty or absent if none
-   * differs, or if the models were not compared with the tables yet.
+   * Storage, by column of a model, for the columns whose storage in this database differs from `storage`. Empty or
+   * absent if none differs, or if the models were not compared with the tables yet.
    */
   readonly storages?: ReadonlyMap<object, Storage>
   /**
@@ -122,7 +122,10 @@ export interface Dialect {
    * the original one, not that of `likePattern`.
    */
   ilike (column: RawBuilder<unknown>, pattern: Parameter, traits?: PatternTraits): RawBuilder<SqlBool>
-  /** Directions of an ordering that put nulls first when ascending, and last when descending. */
+  /**
+   * SQL of the two directions in `order by` that count null as less than every value: ascending with nulls first,
+   * descending with nulls last.
+   */
   readonly nullsFirst: { readonly ascending: RawBuilder<unknown>, readonly descending: RawBuilder<unknown> }
   /**
    * Returns the SQL of a value with which the operator `eq` compares a unique column. SQLite needs a special form, so
@@ -181,9 +184,10 @@ export interface Dialect {
    */
   toLoggable (failure: Error): Error
   /**
-   * True if the engine computes what a statement selects for the rows that `offset` skips, too. A far page is then
-   * chosen in a subquery. Absent on SQLite, which does not, and on MariaDB. With a subquery, both would read long texts
-   * in full of which a list needs only the length.
+   * True if the engine also computes the selected values of the rows that `offset` skips, as PostgreSQL does. If a page
+   * skips many rows, a subquery then chooses its rows, so that values are computed only for these. Absent on SQLite,
+   * which computes none for skipped rows, and on MariaDB. With a subquery, these two would read long texts in full of
+   * which a list needs only the length.
    */
   readonly selectsSkipped?: boolean
   /** SQL that ends a list statement after a deadline. Absent if the engine ends it by other means, or cannot end it. */

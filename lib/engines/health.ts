@@ -28,7 +28,7 @@ export interface HealthReport {
   readonly role: ServerRole | null
   /** Milliseconds that the database is behind its primary, 0 if it is no replica; null if that is not known. */
   readonly lag: number | null
-  /** Null if the database is closed, or has no pool that the plugin knows. */
+  /** State of the connection pool. Null if the database is closed, or has no pool that the plugin knows. */
   readonly pool: PoolState | null
 }
 

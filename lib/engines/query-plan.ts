@@ -4,8 +4,8 @@ import type { RawBuilder } from 'kysely'
 export type PlanRow = Readonly<Record<string, unknown>>
 
 /**
- * Purposes of an index in a list: to find the rows that a filter wants, to find the records that rows refer to, or to
- * read rows in the order that is wanted.
+ * Purposes for which a list uses an index: to find the rows that meet a filter, to find the records that rows refer to
+ * (`include`), or to read rows in the order of the list.
  */
 export type PlannedUse = 'filter' | 'include' | 'ordering'
 
@@ -42,7 +42,7 @@ export interface QueryPlans {
   readonly sought?: RawBuilder<{ readonly table: string, readonly column: string }>
   /** True if, by a plan, an index finds the rows that have a given value in the column. */
   seeks (rows: readonly PlanRow[], column: PlannedColumn): boolean
-  /** True if, by a plan, no index finds the rows that are wanted of the table with the alias, so that all are read. */
+  /** True if, by a plan, no index finds the needed rows of the table with this alias, so that all its rows are read. */
   scans (rows: readonly PlanRow[], alias: string): boolean
   /**
    * True if, by a plan, the engine reads and sorts all rows. False if an index gives their order, at least by the first

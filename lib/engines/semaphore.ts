@@ -1,4 +1,4 @@
-/** Milliseconds for which a request waits at most for a connection, or for its turn. */
+/** Maximum milliseconds that a request waits for a connection, or in a queue for other requests. Then it fails. */
 export const maxWaitMs = 2000
 
 /**
@@ -58,7 +58,7 @@ export class Semaphore {
     this.#letIn()
   }
 
-  /** Lets in as many as there are permits for, in their order. */
+  /** Lets in the callers that have waited longest, as many as there are free permits. */
   #letIn (): void {
     for (const enter of this.#waiting.splice(0, Math.max(0, this.#permits() - this.#taken))) {
       this.#taken++

@@ -19,9 +19,9 @@ function shortest (single: number): number {
 }
 
 /**
- * Returns the number to compare stored numbers of 32 bits with: it sorts among them as `value` sorts among the numbers
- * that records show. So the engine may compare the column itself, and an index serves. A column to which it is written
- * stores the same number as for `value`.
+ * Returns the number with which an engine compares stored numbers of 32 bits in place of `value`. The result is the
+ * same as if `value` were compared with the numbers that records show. So the engine may compare the column itself, and
+ * an index serves. A write of the result stores the same number as a write of `value`.
  */
 function toSingle (value: number): number {
   const single = Math.fround(value)

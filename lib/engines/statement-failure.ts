@@ -78,8 +78,9 @@ export function toStatementError (rules: FailureRules, failure: unknown, sent: S
 }
 
 /**
- * Returns the statement to send in place of one that failed because the engine cannot compare a text with the character
- * set of a column.
+ * Returns the statement to run in place of one that failed because the engine cannot compare a text with the character
+ * set of a column. It is the one that {@link Query.withoutIndex} returns: it compares without an index, or finds
+ * nothing.
  *
  * @throws the failure itself if it has another reason, or if the query has no such statement
  */

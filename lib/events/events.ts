@@ -18,7 +18,10 @@ const channels = {
   'group-commit': named('fastify-rest-models:group-commit')
 } as const satisfies Record<keyof EventMessages, unknown>
 
-/** Receiver of the events of one or several sources, such as the log of an app. It must not throw. */
+/**
+ * Receiver of the events of one or several sources, such as the log of an app. `notice` must not throw, because nothing
+ * catches the error.
+ */
 export interface EventListener {
   /**
    * Milliseconds from which on a statement is slow; Infinity if none is. `notice` need not be called for faster
@@ -31,25 +34,27 @@ export interface EventListener {
 /** Label of a statement that has no label of its own. */
 export const unlabelled: StatementLabel = { operation: 'other', resource: null }
 
-/** Statement that may have a label. */
+/**
+ * A statement. `label` has the operation and the resource that events name for it; absent if nothing is known of them.
+ */
 interface Labelled {
   readonly label?: StatementLabel | undefined
 }
 
-/** Outcome of a statement that has ended, its code, and its number of rows. */
+/** Outcome of a statement that has ended, the code of its failure (null if it did not fail), and its number of rows. */
 type Ending = Pick<StatementMessage, 'outcome' | 'code' | 'rows'>
 
 /**
- * Source of the events of a database, or of an app. It tells its listeners, and whoever has subscribed to the channels
- * of `node:diagnostics_channel`. The log and the channels have no other source.
+ * Source of the events of one database, or of one app. Passes each event to its listeners, such as the log of the app,
+ * and publishes it on the channel of `node:diagnostics_channel` for that sort of event.
  */
 export class Events {
   readonly #listeners = new Set<EventListener>()
   #slowMs = Infinity
 
   /**
-   * Passes all events to a listener from now on, but may leave out statements that are not slow. Returns a function
-   * that ends this.
+   * Passes all events to a listener from now on, but may leave out statements that are faster than its `slowMs`.
+   * Returns a function that removes the listener.
    */
   attach (listener: EventListener): () => void {
     this.#listeners.add(listener)
@@ -71,8 +76,9 @@ export class Events {
   }
 
   /**
-   * Returns the time of `performance.now()` at which a statement begins. Returns 0 if no statement is slow for any
-   * listener and nobody has subscribed to the channel.
+   * Returns the time at which a statement begins, in milliseconds of `performance.now()`. Returns 0 if nobody would be
+   * told of its end: no listener has a finite `slowMs`, and the channel `statement` has no subscriber. `end` and `fail`
+   * then do nothing.
    */
   begin (): number {
     return this.#slowMs < Infinity || channels.statement.hasSubscribers ? performance.now() : 0
@@ -102,7 +108,7 @@ export class Events {
   }
 }
 
-/** The parts of an error that may tell its code. */
+/** The properties of an error in which {@link codeOf} looks for a code. */
 interface Coded {
   readonly code?: unknown
   readonly cause?: unknown
@@ -110,8 +116,9 @@ interface Coded {
 }
 
 /**
- * Returns the code of a failure, of its cause, or of the first of several hosts that failed; null if there is none.
- * Codes that begin with `REST_MODELS_` do not count.
+ * Returns the code of a failure. If it has none, returns that of its cause or, for an AggregateError, of its first
+ * error; null if these have none either. Codes that begin with `REST_MODELS_` are skipped, because they do not say why
+ * the database failed.
  */
 export function codeOf (failure: unknown): string | null {
   const { code, errors: [first] = [], cause = first } = Object(failure) as Coded

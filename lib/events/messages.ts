@@ -55,7 +55,7 @@ export interface NodeMessage {
   readonly previous: string | null
   /** Reason: a code of the driver, or of the plugin, such as `NO_ANSWER`; null for `found`, or if there is none. */
   readonly code: string | null
-  /** Milliseconds since the last server was left; null if none was left. */
+  /** Milliseconds since the server was left (`state` was `left`). Null if none was left since the last `found`. */
   readonly duration: number | null
 }
 
@@ -70,18 +70,22 @@ export interface LoginMessage {
   readonly duration: number
 }
 
-/** A request that has waited for its turn or was refused, or a statement that found no free connection (`late`). */
+/**
+ * A request that has waited in a queue, or that was refused because the queue is full. If `queue` is `connections`, a
+ * statement that found no free connection to the database in time.
+ */
 export interface QueueMessage {
   /**
-   * `connections` is the pool of connections. The others are queues of requests: `guarded` for operations that check
-   * the user, `open` for all others. On a database server, reads and writes have queues of their own.
+   * Name of the queue. `connections` is the pool of connections to the database. All others are queues of requests:
+   * `guarded` for operations that find out who the user is, `open` for the rest. On PostgreSQL and MariaDB, reads and
+   * writes have separate queues, such as `open-reads`.
    */
   readonly queue:
     'open' | 'open-reads' | 'open-writes' | 'guarded' | 'guarded-reads' | 'guarded-writes' | 'connections'
   /**
-   * `admitted`: the request may run. `full`: too many others wait, so the request is refused with 503. `late`: it has
-   * waited for more than 2 seconds, so a request is refused with 503; a statement may be repeated. `gone`: the client
-   * has closed its connection.
+   * `admitted`: the request may run. `full`: too many others wait, so the request is refused with 503. `late`: the
+   * request or statement has waited for more than 2 seconds. A request is then refused with 503, and a statement may be
+   * repeated. `gone`: the client has closed its connection.
    */
   readonly outcome: 'admitted' | 'full' | 'late' | 'gone'
   /** Milliseconds that the request or statement has waited. */

@@ -8,8 +8,8 @@ import type { Operator } from './operators.js'
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>
 
 /**
- * Row of the table of field kinds for a kind that has `Options`. The compiler requires that the row names all of these,
- * except those that every kind has.
+ * Row of the table of field kinds for a kind whose fields have `Options`. The compiler requires that the row names each
+ * of these options in its `options`, without those that all kinds have, such as `nullable`.
  */
 export type KindRow<Value extends Json, Options> =
   FieldKindRow<Value, OptionNames<Omit<Options, keyof CommonOptions<unknown>>>>

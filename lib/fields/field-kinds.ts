@@ -11,14 +11,16 @@ import { comparisons, equality, matching } from './operators.js'
 const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
 const valueOperators = [...equality, ...comparisons] as const
 /**
- * Returns the most characters that a text may have. Undefined for an `enum` without `maxLength`, because the listed
- * texts are limit enough.
+ * Returns the most characters that a text may have: `maxLength` or its default. Undefined for an `enum` without
+ * `maxLength`, because a value must then be one of the listed texts, whose lengths are known.
  */
 const textLength = (options: FieldOptions) => options.enum === undefined ? maxLengthOf(options) : options.maxLength
 const length = ({ minLength, maxLength }: FieldOptions) => defined({ minLength, maxLength })
 const range = ({ minimum, maximum }: FieldOptions) => defined({ minimum, maximum })
 
-/** Row of the kind `foreignKey`. The kind `key`, an integer primary key, differs only in its options. */
+/**
+ * Row of the kind `foreignKey`. The row of the kind `key`, an integer primary key, is the same except for `options`.
+ */
 const reference = {
   options: { onDelete: true, key: true },
   expects: 'the id of a record',
@@ -142,7 +144,10 @@ const table = {
   compositeKey
 }
 
-/** Matches control characters and line separators: HTTP Basic cannot send them (RFC 7617, section 2). */
+/**
+ * Matches control characters and line separators. A password must not contain them, because HTTP Basic cannot send them
+ * (RFC 7617, section 2).
+ */
 const unsendable = /[\p{Cc}\u2028\u2029]/u
 
 export type FieldKind = keyof typeof table
@@ -155,8 +160,8 @@ export type KindOperators = { readonly [Kind in FieldKind]: (typeof table)[Kind]
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRow>> = table
 
 /**
- * Bytes of the longest password. A longer one is refused on write, and fails at login without being hashed, so that
- * every login costs the same.
+ * Bytes that a password may have in UTF-8. A longer one is refused on write. At login it never matches and is not
+ * hashed, so that no client can raise the cost of a login with a huge password.
  */
 export const maxPasswordBytes = 1024
 

@@ -5,8 +5,9 @@ import type { FieldKind } from './field-kinds.js'
 /** Documentation of the values of a kind, in addition to their schema. */
 export interface KindDocumentation {
   /**
-   * Keywords of JSON Schema that replace those of the kind in answers, because answers show stored values. A keyword
-   * that is undefined here is removed.
+   * Keywords of JSON Schema that replace those of the kind in the schema of an answer. Answers show stored values,
+   * which may differ from what a body may have: a hash in place of a password. A keyword with the value undefined is
+   * removed.
    */
   readonly answer?: Readonly<Record<string, unknown>>
   /** Keywords of JSON Schema that are added for the text of a filter. */
@@ -20,7 +21,7 @@ export interface KindDocumentation {
 const uuidOfVersion7 = '018f4d3a-7c1e-7b2a-9d3f-5a6b7c8d9e0f'
 const day = '2026-01-31'
 
-/** Example texts of common formats. */
+/** Example texts, by the option `format` of a text field. A text with another format has no example. */
 const textsByFormat: Readonly<Record<string, string>> = {
   email: 'alice@example.com',
   uri: 'https://example.com/',

@@ -7,9 +7,15 @@ import { keysOf } from '../values/lookup.js'
 export interface ConditionColumn extends PatternTraits {
   readonly ref: RawBuilder<unknown>
   readonly isCollated: boolean
-  /** SQL that is true if the column is null. Absent if `is null` is enough. */
+  /**
+   * SQL that is true if the column is null. Absent if `is null` does this; on MariaDB, `is null` may also find the date
+   * `0000-00-00`.
+   */
   readonly isNull?: RawBuilder<SqlBool> | undefined
-  /** Returns the SQL that stands for a value in a comparison with the column. */
+  /**
+   * Returns the SQL of a value that the column is compared with: the parameter, or an expression around it, such as a
+   * cast.
+   */
   compared (value: Parameter): Expression<unknown>
 }
 
@@ -19,7 +25,10 @@ export interface ConditionColumn extends PatternTraits {
  */
 export type FilterSyntax = 'value' | 'list' | 'pattern' | 'constant'
 
-/** Filter operator: the syntax of its text, and its SQL. The SQL is true if any of the values matches (`ne`: none). */
+/**
+ * Filter operator: the syntax of its text, and its SQL. If a filter has several values, the SQL is true if any of them
+ * matches; for `ne`, if none is equal.
+ */
 interface OperatorRow {
   readonly syntax: FilterSyntax
   /**

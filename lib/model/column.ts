@@ -59,7 +59,10 @@ export function valueKindOf ({ kind, target }: Column): FieldKindRow {
 
 const numbers: ReadonlySet<StorageName> = new Set(['key', 'integer', 'number'])
 
-/** Returns the type that the values of a column have in JSON; for the kind `json`, whose values have any, `string`. */
+/**
+ * Returns the type that the values of a column have in JSON. For the kind `json`, whose values may have any type, it
+ * returns `string`; no caller asks for such a column.
+ */
 export function jsonTypeOf (column: Column): 'string' | 'number' | 'boolean' {
   const { storage } = valueKindOf(column)
   if (storage === 'boolean') return storage
@@ -90,7 +93,10 @@ export function isTextKey ({ field, kind }: Column): boolean {
   return field === keyName && kind === 'text'
 }
 
-/** True if a column is a primary key that the API makes if a create leaves it out: every UUID. */
+/**
+ * True if a column is a primary key whose value the plugin makes if a create leaves it out. This is so for all primary
+ * keys of the kind `uuid`.
+ */
 export function isMadeByApi ({ field, kind }: Column): boolean {
   return field === keyName && kind === 'uuid'
 }
@@ -152,8 +158,9 @@ export function acceptDefault (column: Column, declared: unknown): Json {
 }
 
 /**
- * Returns how an engine stores the values of a column: as every column of its kind. If the models were compared with
- * the tables, and the existing column needs another storage, returns that one.
+ * Returns how an engine stores the values of a column. If `storages` of the dialect has a storage for this column,
+ * returns that one, as for an existing column that needs it because of its type, collation or index. Otherwise returns
+ * the storage of the kind of the values.
  */
 export function storageOf (column: Column, { storage, storages }: Dialect): Storage {
   return storages?.get(column) ?? storage[valueKindOf(column).storage]
@@ -196,7 +203,10 @@ export function decodeIn (row: Row, column: Column, dialect: Dialect): Json {
   return decode(column, stored, dialect)
 }
 
-/** Returns {@link decode} for one column; undefined if what the driver returns is the JSON value already. */
+/**
+ * Returns a function that does what {@link decode} does for one column. Undefined if the driver already returns the
+ * JSON value.
+ */
 export function decoderOf (column: Column, dialect: Dialect): ((stored: Stored) => Json) | undefined {
   const { decode } = storageOf(column, dialect)
   return decode === asIs.decode ? undefined : (stored) => stored === null ? null : decode(stored, column.options)

@@ -10,7 +10,7 @@ const keyKinds: readonly FieldKind[] = ['text', 'integer', 'bigint', 'boolean', 
 /**
  * Checks the option `key` of a model: the fields that make up its primary key.
  *
- * @throws REST_MODELS_INVALID_MODEL with the remedy
+ * @throws REST_MODELS_INVALID_MODEL if they cannot be a primary key; the message says what to change
  */
 export function requireCompositeKey (model: string, fields: FieldSet, names: unknown): void {
   const fault = compositeFault(fields, names)

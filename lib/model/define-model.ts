@@ -126,8 +126,9 @@ function checkField (where: string, name: string, field: Field): void {
 }
 
 /**
- * Refuses the option `key` of a foreign key if it is no valid name, the name of a filter operator, or the field's own
- * name, under which `include` shows the related record.
+ * Throws REST_MODELS_INVALID_MODEL if the option `key` of a foreign key cannot be its key in JSON. It cannot be the
+ * name of a filter operator, a text that is not a valid name, or the field's own name: `include` shows the related
+ * record under that name.
  */
 function requireReferenceKey (where: string, name: string, key: string): void {
   requireIdentifier(key, `${where}, key '${key}'`)

@@ -98,14 +98,14 @@ type PlainValue<F extends Field> =
 export type ValueOf<F extends Field> =
   F extends ForeignKeyField<infer Target> ? KeyOf<Target> : PlainValue<F>
 
-/** Field of the `id` of a model, whose kind decides which operators filters on `id` have. */
+/** Type of the field `id` of a model. The kind of this field decides which operators filters on `id` have. */
 export type KeyField<M extends Model> = [KeyFieldOf<M>] extends [never]
   ? M['fields'] extends { readonly id: infer F extends Field } ? F : Field<'key'>
   : Field<'compositeKey'>
 
 /**
- * Kind whose operators the filters on a field have: `text` for a foreign key to a text, otherwise the kind of the
- * field. Keys of all other kinds have the same operators as `foreignKey`.
+ * Kind that decides which operators the filters on a field have. For a foreign key to a model with a text as its key,
+ * it is `text`; for any other field, its own kind. Keys that are not texts have the same operators as `foreignKey`.
  */
 export type OperatorKindOf<F extends Field> =
   F extends ForeignKeyField<infer Target>

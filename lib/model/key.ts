@@ -16,9 +16,9 @@ export function keyColumnsOf ({ primaryKey }: Pick<Model, 'primaryKey'>): readon
 }
 
 /**
- * Returns `, did you mean 'id'?` if a client wrote the name of the column of the primary key, but the field is called
- * `id`. Otherwise returns undefined, also if the model has a field of that name, which may be hidden, or if the client
- * may not name the key.
+ * Returns the hint `, did you mean 'id'?` if a client wrote the SQL name of the primary key's column, which is not a
+ * field name. Otherwise returns undefined, also if the client may not name the primary key. A name that is also that of
+ * a field gets no hint: the client may mean that field, which may be hidden.
  *
  * @param open  the columns that the client may name
  */
@@ -38,8 +38,8 @@ export function withId ({ primaryKey }: Pick<Model, 'primaryKey'>, columns: read
 }
 
 /**
- * Parses the id of a record whose key has several columns, from its text in a path or a filter. Returns the id in its
- * one spelling, or undefined if the number of values is wrong or a value is not of its column's kind.
+ * Parses the id of a record whose key has several columns, from its text in a path or a filter. Returns the id as
+ * {@link joinId} writes it. Returns undefined if the number of values is wrong, or a value is not of its column's kind.
  */
 export function parseId (parts: readonly Column[], text: string): string | undefined {
   const texts = text.split(',')
@@ -85,9 +85,10 @@ export function compileParseKey ({ primaryKey: key }: Model): ParseKey {
 }
 
 /**
- * Returns the id of a record whose key has several columns from a path. The values in an id are percent-encoded
- * already. A client may send the id as it is, or percent-encode it once more; only in the first case the path has plain
- * commas. `url` may be a whole URL, so only its last segment is read.
+ * Returns the id of a record whose key has several columns from a path. An id has percent-encoded values with commas
+ * between them. If the segment of the URL has commas and decodes to `decoded`, it is the id. Otherwise `decoded` is the
+ * id, because the client has percent-encoded the whole id once more. `url` may be a whole URL, so only its last segment
+ * is read.
  */
 function idIn (url: string, decoded: string): string {
   const [path = ''] = url.split(/[?;#]/, 1)

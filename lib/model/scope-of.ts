@@ -43,7 +43,7 @@ type Joined<C, Prefix extends string, More extends boolean> = Intersection<{
 /**
  * Conditions for the records of a model that a user may see, as filters: `{ company: 1, name__like: 'a%' }`. A user
  * sees the records that meet all conditions. An array means any of its values, with `ne` none of them. Null means that
- * the field is null. TypeScript checks names through up to two foreign keys. Longer ones are checked at run time.
+ * the field is null. TypeScript checks names that follow up to two foreign keys. Longer names are checked at run time.
  */
 export type ScopeOf<M extends Model> =
   KeptLiterals<M> & Conditions<Columns<M>, ''> & Joined<Columns<M>, '', true> &

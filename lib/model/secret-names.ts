@@ -54,14 +54,14 @@ const secretTables: readonly RegExp[] = [
   /(?:^|_)(?:mfa|two_?factor)(?:_|$)/
 ]
 
-/** Matches the names of tables of OAuth, and not those of co-authors. */
+/** Matches the names of tables of OAuth. Leaves out names with `coauthor`, which contain `oauth` by chance. */
 const oauthTable = /(?:^|_)o_auth|(?<!c)oauth(?!or)|oidc/
 /** Names of columns with codes that OAuth exchanges for a token: secrets in tables that {@link oauthTable} matches. */
 const grantCodes = new Set(['code', 'device_code', 'user_code'])
 
 /**
- * Matches the name of a column of sessions that may hold the text of the cookie. If there is such a column, the `id` of
- * a session is no secret.
+ * Matches the name of a column that may hold the text of the cookie, in a table of sessions. If the table has no such
+ * column, the cookie may hold a text `id` of the session, so this `id` is then a secret.
  */
 const cookieName = /^(?:(?:session|auth)_?)?(?:token|secret|key)(?:_?hash)?$|^hashed_?token$|^s(?:ession_?)?id$/
 

@@ -52,9 +52,10 @@ export type UpdateOf<M extends Model> =
 export type FieldValueOf<M extends Model, Name extends FieldNameOf<M>> = Value<Fields<M>[Name]>
 
 /**
- * Type to add to what an option may return, so that TypeScript keeps a text such as `'open'` and does not widen it to
- * `string`. While TypeScript does not know the model, any property may be a literal. Once it knows the model, only the
- * properties `Known` are left, which may have any value.
+ * Type that is intersected with the type of an option's result. It lets TypeScript keep a text such as `'open'` in the
+ * result, and not widen it to `string`. While TypeScript does not know the model `M` yet, every property may be a
+ * literal. Once it knows `M`, only the properties `Known` are left. They may have any value here, because the other
+ * type checks them.
  */
 export type KeptLiterals<M extends Model, Known extends PropertyKey = never> =
   { readonly [N in [M['name']] extends [never] ? string : Known]?: AnyLiteral | readonly AnyLiteral[] }

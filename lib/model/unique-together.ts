@@ -51,9 +51,9 @@ export function shapeFault (unique: unknown): string | undefined {
 }
 
 /**
- * Checks the option `unique` of a model.
+ * Checks the option `unique` of a model: lists of fields that are unique together.
  *
- * @throws REST_MODELS_INVALID_MODEL with the remedy
+ * @throws REST_MODELS_INVALID_MODEL if a list is wrong or occurs twice; the message says what to change
  */
 export function requireUnique (model: string, fields: FieldSet, unique: ReadonlyArray<readonly string[]>): void {
   const known = new Set<string>()

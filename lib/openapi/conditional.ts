@@ -26,7 +26,7 @@ export function conditionalAnswers ({ etag }: Pick<Resource, 'etag'>, operation:
   }
 }
 
-/** Headers of requests, by their names. The document has one description for all operations that take a header. */
+/** Request header `If-None-Match`, under its name. Its description covers all operations that take the header. */
 const noneMatch = header('If-None-Match', 'Tags, or `*`: if one is current, a read is a 304, and a write is a 412')
 const match = header('If-Match', 'Tags of the states that may be changed, or `*`: if none is current, it is a 412')
 

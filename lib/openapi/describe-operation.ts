@@ -25,7 +25,8 @@ interface DescribedOperation {
 }
 
 /**
- * Describes an operation, and adds the parts that it shares with other operations to the components of the document.
+ * Returns the description of an operation. Adds its tag to the document, and adds schemas that it may share with other
+ * operations to the `components` of the document.
  */
 export function describeOperation (
   document: OpenApiDocument, resource: Resource, { operation, isPatch }: DescribedOperation
@@ -86,9 +87,10 @@ function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }:
 }
 
 /**
- * Returns the security requirements of an operation. An open operation has some only if the resource has a scope and a
- * policy that knows users, and they are then optional. If an operation has some, but the policy names no scheme, those
- * of the host apply.
+ * Returns the security requirements of an operation. An operation that needs no user has none, with one exception. If
+ * the resource has a scope and a policy that knows users, a login is optional, because the answer depends on the user.
+ * If an operation has requirements, but the policy names no security scheme, those that the app sets for its whole
+ * document apply.
  */
 function securityOf (
   document: OpenApiDocument, { protections, policy, policy: { scheme }, scopeRule }: Resource, operation: Operation

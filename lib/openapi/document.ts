@@ -75,8 +75,8 @@ export function shareResponse (document: OpenApiDocument, name: string, response
 }
 
 /**
- * Replaces one kind of component by a copy, and returns the copy. The host's own object must not change, because it may
- * serve another app.
+ * Replaces one kind of component in the document by a copy, and returns the copy. The original object comes from the
+ * app and must not change, because another app may use it.
  */
 function ownPieces ({ components }: OpenApiDocument, kind: 'securitySchemes' | 'parameters' | 'responses'): Pieces {
   const pieces = { ...components[kind] }
@@ -85,8 +85,8 @@ function ownPieces ({ components }: OpenApiDocument, kind: 'securitySchemes' | '
 }
 
 /**
- * Adds a tag, if the host has not described it. The list of tags is replaced, not changed, because it may belong to the
- * host.
+ * Adds a tag with its description to the document, if it has no tag with that name. The list of tags is replaced, not
+ * changed, because it may belong to the app.
  */
 export function addTag (document: OpenApiDocument, name: string, description: string): void {
   const { tags = [] } = document
@@ -129,8 +129,9 @@ const schemaKeywords: Readonly<Record<string, (value: never) => unknown>> = {
 }
 
 /**
- * Converts a schema to OpenAPI 3.0, which has `nullable` instead of the type null, and one `example` instead of several
- * `examples`. An `anyOf` must consist of one schema, which is kept, and null after it.
+ * Converts a schema to OpenAPI 3.0. This version has `nullable` instead of the type null, and one `example` instead of
+ * several `examples`. An `anyOf` must consist of one schema and then null: it becomes an `allOf` with that schema, and
+ * `nullable`.
  */
 function toVersion30 (schema: JsonSchema): JsonSchema {
   const { type, examples, anyOf, ...others } = schema

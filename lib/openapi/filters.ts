@@ -9,20 +9,20 @@ import { permittedPaths } from '../plan/permitted-paths.js'
 import { reservedParameters } from '../request/list-query.js'
 
 /**
- * Most filters in the documentation of one list if some of them go through foreign keys. A path through a foreign key
- * whose filters would exceed this is left out with all further paths, and `isCut` is true. Requests may still use the
- * filters that are left out.
+ * Most filters that the documentation of one list names, if some of them follow foreign keys. If the filters of such a
+ * path exceed this number, that path and all after it are left out. `isCut` of {@link DocumentedFilters} is then true.
+ * Requests may still use the filters that are left out.
  */
 export const maxListed = 200
 /**
- * Most filters on the resource's own fields in the documentation of one list, enough for about sixty fields. If there
- * are more, `isCut` is true. Requests may still use the filters that are not named.
+ * Most filters on the resource's own fields that the documentation of one list names: enough for about sixty fields. If
+ * there are more, `isCut` of {@link DocumentedFilters} is true. Requests may still use the filters that are left out.
  */
 export const maxOwn = 600
 
 /**
- * A query parameter that filters a list. The document holds equal schemas of such parameters only once, under the name
- * `shared`.
+ * A query parameter that filters a list. Filters with the same schema refer to one schema in the components of the
+ * document, which has the name `shared` there.
  */
 export interface DocumentedFilter {
   readonly name: string
@@ -38,8 +38,10 @@ export interface DocumentedFilters {
 }
 
 /**
- * Returns the filters of a list for documentation, path by path. For each path it returns the filters of all operators,
- * or none.
+ * Returns the filters that the documentation of a list names. Of each path, it names the filters of all operators or
+ * none.
+ *
+ * @param closed  related models that no client may list; filters that lead through them are left out
  */
 export function documentedFilters (rules: ListRules, closed: ReadonlySet<Model>): DocumentedFilters {
   const { limits } = rules

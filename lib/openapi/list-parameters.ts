@@ -9,7 +9,8 @@ import { includeParameter } from './include-parameter.js'
 
 /**
  * Returns the query parameters of a list: page, ordering, related records, count, search and filters. None of them is
- * required. Only `limit` has a default or an example: the page of Swagger UI fills both in and sends them.
+ * required. Swagger UI fills defaults and examples into its form, and sends them with each request. So only `limit` has
+ * a default, and no parameter has an example.
  */
 export function listParameters (
   document: OpenApiDocument, resource: Resource, filters: readonly DocumentedFilter[]

@@ -17,7 +17,7 @@ interface OperationText {
 
 const location = { Location: { type: 'string', description: 'Path of the new record' } }
 
-/** The five operations, in words. */
+/** Documentation of each of the five operations, such as its summary. */
 export const operationTexts: Readonly<Record<Operation, OperationText>> = {
   list: {
     summary: (name) => `List records of ${name}`,

@@ -20,7 +20,9 @@ export function titleOf ({ name, model }: { readonly name: string, readonly mode
 interface Setting {
   readonly document: OpenApiDocument
   readonly shown: Resource['shown']
-  /** False if the limits permit no related records. */
+  /**
+   * True if records in the document show related records. False if a limit permits no joins, so `include` is of no use.
+   */
   readonly hasIncludes: boolean
 }
 

@@ -12,21 +12,22 @@ interface Described {
 
 interface Asked extends Described {
   readonly route: { readonly method: string | readonly string[] }
-  /** Absent if the host asks for Swagger 2.0. */
+  /** The OpenAPI document that is being written. Absent if the app asks for a document in Swagger 2.0. */
   readonly openapiObject?: object
 }
 
 /**
  * The part of a route's `config` that `@fastify/swagger` reads: the transform of the route's schema. `false` means that
- * the schema stays as it is, even if the host has a transform for all routes.
+ * the schema stays as it is, even if the app has set a transform for all routes.
  */
 export interface DocumentedConfig {
   readonly swaggerTransform: false | ((asked: Asked) => Described)
 }
 
 /**
- * Returns the `config` with which a route describes itself when a document is requested; nothing is done before. A
- * Swagger 2.0 document gets the route's own schemas. A route that the host hides stays hidden.
+ * Returns the `config` of a route, which makes the description of the route when a document is requested; it does
+ * nothing before. In a Swagger 2.0 document, the route has its own schemas. A route that the app has hidden stays
+ * hidden.
  *
  * @param noteSwagger2  is called if the document is in Swagger 2.0
  */
@@ -43,7 +44,10 @@ export function documentedAs (resource: Resource, operation: Operation, noteSwag
   }, noteSwagger2)
 }
 
-/** The `config` of a route whose schema has the mark `hide`. No transform of the host can remove the mark. */
+/**
+ * The `config` of a route whose schema has the property `hide`. It keeps the app's transform for all routes from
+ * removing that property.
+ */
 export const undocumented: DocumentedConfig = { swaggerTransform: false }
 
 /**
@@ -58,9 +62,9 @@ export function sharesPartsOf (resource: Resource): DocumentedConfig {
 }
 
 /**
- * Ids of a resource's operations in documents, by the ids that they would have if no other operation had the same. An
- * id stays once it is given. If the host gives `paths` of its own, all of its documents share this object, so that the
- * second document would find the ids of the first one taken.
+ * The `operationId` of each operation of a resource, under the id that it would have if no other operation had the
+ * same. An operation keeps its id in all documents. The app may have one object `paths` for all its documents. Without
+ * this map, the second document would find the ids of the first one in it, and choose others.
  */
 const operationIds = new WeakMap<Resource, Map<string, string>>()
 

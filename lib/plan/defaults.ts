@@ -9,8 +9,8 @@ import type { Json } from '../values/values.js'
 export type CheckValue = (value: unknown) => string | undefined
 
 /**
- * Returns the value of a field that a create left out: its default, or null if it has none, even if the field is not
- * nullable.
+ * Returns the value of a field that a create left out: its default, or null if it has none. It returns null even for a
+ * field that is not nullable, because the hook `beforeWrite` may set the value later.
  *
  * @throws TypeError if the function that makes the default gives a value that the field cannot hold
  */

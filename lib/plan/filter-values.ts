@@ -69,8 +69,9 @@ export function readFilterValues (
 
 /**
  * Returns the typed values of a condition as the engine stores them, and its patterns as the engine takes them. The id
- * of a key of several columns becomes one value for each of these columns. If the column's storage has `bounds`, each
- * value becomes two: the least stored value that records show so, and the least one that they show as the next greater.
+ * of a key of several columns becomes one value for each of these columns. If the column may store more digits than
+ * records show, its storage has `bounds`. Each value then becomes two: the least stored value that records show so, and
+ * the least one that they show as the next greater value.
  */
 export function storedValues (
   { column, operator, values }: FilterTarget & { readonly values: readonly Json[] }, dialect: Dialect

@@ -17,7 +17,8 @@ export interface PlannedJoin {
 /**
  * A condition on a column, with values as the engine stores them. The condition holds if any of the values matches; for
  * `ne`, if none is equal. An `in` without values holds for no record. The id of a key of several columns takes one
- * place in `values` for each of these columns. A value takes two if the column's storage has `bounds`.
+ * place in `values` for each of these columns. If the column's storage has `bounds`, a value takes two places. They
+ * hold the least stored value that records show so, and the least one that they show as the next greater value.
  */
 export interface PlannedCondition {
   readonly alias: string
@@ -40,7 +41,7 @@ export interface PlannedInclude {
   readonly column: ForeignKeyColumn
   /** Columns that are shown of the related record: the primary key first. */
   readonly visible: readonly Column[]
-  /** Scope of the related record. A related record outside the scope is shown as null. */
+  /** Conditions that the related record must meet so that the user may see it. Otherwise null is shown in its place. */
   readonly scope: Scope
 }
 
@@ -60,7 +61,9 @@ export interface ListPlan {
   /** Columns to order by. They include the primary key, so no two records have the same place. */
   readonly ordering: readonly PlannedOrder[]
   readonly limit: number
-  /** Number of records before the page. After a cursor, it is what the cursor says, which may be wrong. */
+  /**
+   * Number of records before the page. If the client sent a cursor, it is the number in the cursor, which may be wrong.
+   */
   readonly start: number
   /**
    * Values of the last record before the page, in the columns of the ordering. Empty for the first page; undefined if

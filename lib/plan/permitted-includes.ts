@@ -10,8 +10,8 @@ export interface ShownModel {
   /** Columns that the first resource shows. If the model has no resource, the primary key alone. */
   readonly visible: readonly Column[]
   /**
-   * False if nobody may list the first resource, so that nobody may include its records. If the model has no resource,
-   * true.
+   * True if somebody may list the model's first resource, or if the model has no resource. If it is false, nobody may
+   * include records of the model.
    */
   readonly isListed: boolean
 }

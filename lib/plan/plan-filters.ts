@@ -35,9 +35,10 @@ interface PlannedFilters {
 const noFilters: PlannedFilters = Object.freeze({ joins: [], conditions: [] })
 
 /**
- * Plans the joins and conditions of the filters, and of the scopes of the resource and of all related models that a
- * filter leads through. Filters of one path and operator become one condition with the values of all. The limits do not
- * count what scopes add.
+ * Plans the joins and conditions of the filters, and those of scopes: the conditions under which the user may see
+ * records. The scopes are that of the resource, and those of all related models that a filter leads through. Filters of
+ * one path and operator become one condition with the values of all. Joins and conditions of scopes do not count
+ * towards the limits.
  *
  * @throws REST_MODELS_UNKNOWN_PARAMETER, REST_MODELS_UNKNOWN_OPERATOR, REST_MODELS_INVALID_VALUE, REST_MODELS_TOO_MUCH
  *   (all 400), naming the filter
@@ -58,7 +59,7 @@ export function planFilters (rules: ListRules, filters: readonly WrittenFilter[]
 
 /**
  * Plans the paths and conditions of the filters, without those of scopes. Adds the joins of the filters to `joins`.
- * Throws REST_MODELS_TOO_MUCH (400) if the filters exceed a limit, and other errors (400) if one of them is wrong.
+ * Throws REST_MODELS_TOO_MUCH (400) if the filters exceed a limit, and other errors (400) if a filter is wrong.
  */
 function planWanted (
   rules: ListRules, filters: readonly WrittenFilter[],
@@ -85,8 +86,9 @@ function planWanted (
 }
 
 /**
- * Returns the scopes of the related records that paths lead through, each once, as conditions on the resource's own
- * records.
+ * Returns the scopes of the related records that the paths of filters lead through: the conditions under which the user
+ * may see these records. They are changed to conditions on the resource's own records. If several paths begin with the
+ * same foreign keys, the scopes of the related records there are returned once.
  */
 function scopesAlong (paths: readonly Path[], viewer: ListViewer): Scope {
   const scopes = new Map<string, Scope>()

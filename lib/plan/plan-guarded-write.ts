@@ -28,7 +28,10 @@ export interface PlannedWrite {
   sourceOf (column: Column): Source
 }
 
-/** The values of a write, and the conditions under which the record stays inside the user's scopes. */
+/**
+ * The values of a write. The conditions in `guard` keep the user from writing records, or references to records, that
+ * the user may not see.
+ */
 export interface GuardedPlan extends PlannedWrite {
   readonly guard: RecordGuard
 }
@@ -57,10 +60,10 @@ export function planGuardedCreate (
 }
 
 /**
- * Returns the viewer with which a create is planned before its hook `beforeWrite` runs. The hook may set columns that
- * the client may not set, and so bring the record into the scope. So the returned scope has only the conditions on
- * columns that the client may set; `addHookValues` checks the whole scope after the hook. Without such a hook, the
- * viewer is returned unchanged.
+ * Returns the scopes that a create must meet before its hook `beforeWrite` runs. The hook may set columns that the
+ * client may not set, and so bring the record into the resource's scope. So that scope is returned without the
+ * conditions on these columns, and `addHookValues` checks all conditions after the hook. If there is no such hook, or
+ * no scope, `viewer` is returned unchanged.
  */
 function untilHook ({ hooked }: WriteSetting, viewer: Viewer, sourceOf: PlannedWrite['sourceOf']): Viewer {
   if (viewer === unscoped || hooked?.hooks.beforeWrite === undefined) return viewer
@@ -82,9 +85,9 @@ export function planGuardedUpdate (
 }
 
 /**
- * Leaves out foreign keys that repeat the stored value. They are not checked, because they may refer to records that
- * the client may not see. They are not written either: without this, a foreign key that somebody changed in the
- * meantime would be changed back unchecked.
+ * Returns the plan of an update without the foreign keys that repeat the stored value. They are not checked, because
+ * they may refer to records that the client may not see. They are not written either: without this, a foreign key that
+ * somebody changed in the meantime would be changed back unchecked.
  */
 function withoutKeptReferences (plan: WritePlan, storedOf: StoredOf): WritePlan {
   return new Map([...plan].filter(([column, value]) => !isForeignKey(column) || value !== storedOf(column)))
@@ -93,8 +96,8 @@ function withoutKeptReferences (plan: WritePlan, storedOf: StoredOf): WritePlan 
 const nothing: GivenValues = new Map()
 
 /**
- * Returns the values that a scope fixes: the only value that it permits for a field. Only the resource's own fields
- * count, and not the `id`. Null is fixed only if the field can hold it.
+ * Returns the values that a scope fixes: a map from each column for which the scope permits only one value, to that
+ * value. Only the resource's own columns count, without the `id`. Null counts only for a column that is nullable.
  */
 export function fixedBy (
   { scope }: Pick<Viewer, 'scope'>, { model: { primaryKey } }: Pick<WriteRules, 'model'>
@@ -155,8 +158,8 @@ function through (column: Column, scope: Scope): Scope {
 }
 
 /**
- * True if the path of a condition leads back to the model. The path may then end in the record itself, which the write
- * may change.
+ * True if a foreign key in the path of a condition refers to the model of the written record. The path may then end in
+ * this record itself, and the write may change whether the condition holds.
  */
 function leadsBack ({ path: { joins } }: ScopeCondition, model: Model): boolean {
   return joins.some(({ target }) => target() === model)

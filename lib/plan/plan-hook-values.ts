@@ -11,20 +11,26 @@ import { hasValue, type WritePlan } from './plan-write.js'
 import { readFields } from './read-fields.js'
 import type { Viewer } from './viewer.js'
 
-/** A write as the client wants it, and the record as it was before the write. */
+/**
+ * A planned create or update to which the hook `beforeWrite` may add values, and the record as it was before the write.
+ */
 export interface HookedWrite extends PlannedWrite {
-  /** Values of the record before the write, under the keys of their columns in records. Undefined for a create. */
+  /**
+   * Values of the record before the write, by the names that records use, such as `user_id` for a foreign key `user`.
+   * Hidden fields are included, passwords are not. Undefined for a create.
+   */
   readonly stored: Readonly<Record<string, Json>> | undefined
 }
 
 /**
- * Adds to a write the values that the hook `beforeWrite` returned. They are checked like a body, but the hook may set
- * any field except the key, the owner, what only the database fills, and what the scope fixes. A value that the field
- * would have anyway, because the write sets it or keeps it, counts as not returned.
+ * Adds to a write the values that the hook `beforeWrite` returned. They are checked like a body. The hook may set any
+ * field except the key, the owner, a field that only the database fills, and a field for which the user's scope permits
+ * one value only. A value that the field would have anyway, because the write sets it or keeps it, counts as not
+ * returned.
  *
  * @throws REST_MODELS_INVALID_RECORD (400) if values are wrong, and clients may name every field that has such a value;
- *   REST_MODELS_FORBIDDEN (403) if the record would lie outside the scope; TypeError, which becomes a 500, for other
- *   faults, because they are those of the hook
+ *   REST_MODELS_FORBIDDEN (403) if the user could not see the record after the write, because it would lie outside the
+ *   scope; TypeError, which becomes a 500, for any other mistake of the hook
  */
 export function addHookValues (
   setting: WriteSetting, viewer: Viewer, write: HookedWrite, returned: unknown

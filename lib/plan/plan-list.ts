@@ -56,7 +56,10 @@ function planOrdering (rules: ListRules, written: readonly string[]): readonly P
   return ordering.slice(0, end + 1)
 }
 
-/** Returns the columns that a name in an ordering stands for: several if it is the id of a key of several columns. */
+/**
+ * Returns the columns that a name in an ordering, such as `-age`, stands for, each with its direction. These are one
+ * column, or all columns of the key if the name is `id` and the key of the model has several columns.
+ */
 function planOrder (access: Access, name: string): readonly PlannedOrder[] {
   const descending = name.startsWith('-')
   const written = descending ? name.slice(1) : name
@@ -76,9 +79,9 @@ function invalidOrdering (message: string): Error {
 type Place = Pick<ListPlan, 'start' | 'after'>
 
 /**
- * True if pages are linked by cursors, because the client sent `after`; false if they are numbered. An empty `after`
- * asks for the first page. If the ordering permits no cursors, pages are then numbered, and other values of `after` are
- * refused later.
+ * True if the client asks for the page by a cursor in `after`; false if by its number. An empty `after` asks for the
+ * first page. It counts as a cursor only if the ordering permits cursors; otherwise the first page is read by its
+ * number. Any other `after` counts as a cursor, and is refused later if the ordering permits none.
  */
 function hasCursors (
   { visible }: ListRules, wanted: ListRequest, ordering: readonly PlannedOrder[]

@@ -18,10 +18,12 @@ export type StoredOf = (column: Column) => Json | undefined
 
 /**
  * Plans the values that an update writes. Values that equal those of the record are written as well, because somebody
- * else may change them at the same moment, except where {@link isKept} tells that writing could do harm.
+ * else may change them at the same moment. The exceptions are values for which {@link isKept} is true.
  *
- * @param storedOf  gives the value of a column before the update; a field that is not writable may repeat that value
- * @param fixed     values that the scope fixes: the record has them already, and no client may change them
+ * @param storedOf  gives the value of a column before the update; for a field that is not writable, a body may repeat
+ *   it
+ * @param fixed     for some columns, the only value that the user's scope permits; the record has it already, and no
+ *   client may change it
  * @returns the values; if there are some, also the moment of the update for each column of `rules.touched`. Empty if
  *   there is nothing to write, or if `needsChange` is true and all values are those of the record
  * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field, and every field that cannot be changed
@@ -65,7 +67,10 @@ function faultsOfChanges (
   return faults.filter(({ field }) => written.get(field) !== storedOf(valueAt(model.byName, field)))
 }
 
-/** Storages of values that a record may show in whole seconds, in fewer digits, as null, or in another spelling. */
+/**
+ * Ways of storing values that a record may show in another form than is stored: in whole seconds, in fewer digits, as
+ * null, or in another spelling.
+ */
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**
@@ -94,9 +99,10 @@ function isKept (
 }
 
 /**
- * True for a value of a record that may not be all that is stored: null, except in a nullable text, and a text with a
- * character that stands for bytes which are not UTF-8. Also true for one that no body may write: an integer beyond the
- * range of its kind, a text that the option `enum` does not list, and a text with a NUL.
+ * True if a value that a record shows may not be all that is stored, or if no body may write it. Records show null for
+ * stored values that do not fit the field, so null counts, except in a nullable text. A text with U+FFFD counts,
+ * because that character stands for bytes that are not UTF-8. No body may write an integer beyond the range of its
+ * kind, a text that the option `enum` does not list, or a text with a NUL.
  */
 function isDoubtful (column: Column, shown: Json): boolean {
   const { kind, nullable, options } = column

@@ -44,16 +44,17 @@ export interface WriteRules {
 export type WritePlan = ReadonlyMap<Column, Json>
 
 /**
- * False for null in a column that is not nullable. A create has no value for such a column if no client may set it and
- * it has no default.
+ * True if a column can hold the value: false only for null in a column that is not nullable. In the plan of a create,
+ * null also stands for the missing value of a column that no client may set and that has no default.
  */
 export function hasValue ([{ nullable }, value]: readonly [Column, Json]): boolean {
   return value !== null || nullable
 }
 
 /**
- * Values that no client may choose: the owner of a new record, and what a scope fixes. A create ignores what the body
- * says of them, and an update refuses any other value.
+ * Values that no client may choose, by column: the id of the owner of a new record, and each value that is the only one
+ * which the user's scope permits for a column. A create ignores what the body says of these columns, and an update
+ * refuses any other value.
  */
 export type GivenValues = ReadonlyMap<Column, Json>
 
@@ -83,11 +84,12 @@ export function planCreate (rules: WriteRules, payload: Payload, given: GivenVal
 }
 
 /**
- * Returns what the server gives to a new record: what the scope fixes, and the id of the user as the owner, if records
- * have one.
+ * Returns the values that the server gives to a new record: those in `fixed`, and the id of the user as the owner, if
+ * records have one.
  *
- * @throws TypeError if records have an owner and `id` is null, or no key of the model that `owner` refers to, as a
- *   policy of the deployer may give it
+ * @param fixed  for some columns, the only value that the user's scope permits
+ * @throws TypeError if records have an owner and `id` is null, or no key of the model that `owner` refers to. A policy
+ *   that the deployer wrote may give such an id.
  */
 export function givenValues (owner: Column | undefined, id: RecordKey | null, fixed: GivenValues): GivenValues {
   if (owner === undefined) return fixed
@@ -105,9 +107,9 @@ export function whyNoOwner (owner: Column, id: RecordKey | null): string {
 }
 
 /**
- * Returns the id of a user in the form that an owner field holds; undefined if the id is no key of what the field
- * refers to. A text such as "1" is never taken for the integer 1, nor the integer for the text: the id may come from
- * another system.
+ * Returns the id of a user in the form that an owner field holds; undefined if the id does not have the type and form
+ * of the key that the field refers to. A text such as "1" is never taken for the integer 1, nor the integer for the
+ * text: the id may come from another system.
  */
 export function acceptId (owner: Column, id: RecordKey | null): RecordKey | undefined {
   const given = typeof id

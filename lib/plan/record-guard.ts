@@ -2,7 +2,7 @@ import type { ForeignKeyColumn } from '../model/column.js'
 import type { Json, RecordKey } from '../values/values.js'
 import type { Scope } from './viewer.js'
 
-/** A record, the scope in which it must lie, and its owner. */
+/** The id of a record, the {@link Scope} that it must meet so that the user may see it, and the id of its owner. */
 export interface ScopedRecord {
   readonly id: RecordKey
   readonly scope: Scope
@@ -18,8 +18,8 @@ export interface GuardedReference {
   readonly column: ForeignKeyColumn
   readonly value: Json
   /**
-   * Scope in which the referred record must lie. To the client, a record outside this scope does not exist. Empty if
-   * the client may see every such record, or if the server or a hook set the foreign key.
+   * Conditions that the referred record must meet so that the client may see it. To the client, any other record does
+   * not exist. Empty if the client may see every such record, or if the server or a hook set the foreign key.
    */
   readonly visible: Scope
   /** Conditions that the referred record must also meet, so that the written record lies inside its own scope. */
@@ -28,12 +28,12 @@ export interface GuardedReference {
 
 /** Conditions that a write of one record must meet, in addition to the check that its owner is the user. */
 export interface RecordGuard {
-  /** Scope in which the record must lie before the write. Empty for a create. */
+  /** Conditions that the record must meet before the write, so that the user may see it. Empty for a create. */
   readonly scope: Scope
   readonly references: readonly GuardedReference[]
   /**
-   * Scope in which the record must lie after the write. Empty if the written values and the checks of `references`
-   * already make sure of that.
+   * Conditions that the record must meet after the write, so that the user may still see it. Empty if the written
+   * values and the checks of `references` already make sure of that.
    */
   readonly outcome: Scope
 }

@@ -2,7 +2,7 @@ import { kindDocumentation } from '../fields/kind-documentation.js'
 import { valueKindNameOf, valueKindOf, valueOptionsOf, type Column } from '../model/column.js'
 import type { ScopeCondition } from './viewer.js'
 
-/** Returns the text of a valid value for a filter by equality. */
+/** Returns an example of a valid value of a column, as the text that a filter by equality takes. */
 export function sampleOf (column: Column): string {
   const { example } = kindDocumentation[valueKindNameOf(column)]
   return String(example(valueOptionsOf(column)) ?? 'x')

@@ -10,8 +10,9 @@ import { pathName, permittedPath, splitName } from './path.js'
 import { permittedPaths } from './permitted-paths.js'
 
 /**
- * Returns the error for the name of a filter that leads to no permitted column. If a part follows a permitted column
- * that is no foreign key, that part can only be meant as an operator, so the error lists the operators of the column.
+ * Returns the error for a filter such as `age__more`, whose name leads to no permitted column. If the parts before the
+ * last, here `age`, lead to a permitted column that is no foreign key, the last part can only be meant as an operator.
+ * So the error then lists the operators of that column.
  */
 export function unknownName (rules: ListRules, name: string, closed: ReadonlySet<Model>): Error {
   const { names } = splitName(name)

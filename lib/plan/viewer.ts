@@ -4,8 +4,9 @@ import type { Json } from '../values/values.js'
 import type { Path } from './path.js'
 
 /**
- * A condition of a scope with its values as JSON. If there are several values, the condition holds if any of them
- * matches; for `ne`, if none is equal. If there are none, it holds for no record. A pattern is a text.
+ * A condition on the records that a user may see, with its values as JSON. If there are several values, the condition
+ * holds if any of them matches; for `ne`, if none is equal. If there are none, it holds for no record. For `like` and
+ * `ilike`, each value is the text of a pattern.
  */
 export interface ScopeCondition {
   readonly path: Path
@@ -21,9 +22,9 @@ export const everything: Scope = Object.freeze([])
 
 /** The records that the sender of one request may see. */
 export interface Viewer {
-  /** The scope of the resource's own records. */
+  /** Conditions that a record of the resource itself must meet, so that the sender may see it. */
   readonly scope: Scope
-  /** Returns the scope of the records of a related model. */
+  /** Returns the conditions that a record of a related model must meet, so that the sender may see it. */
   scopeOf (related: Model): Scope
 }
 
@@ -36,7 +37,10 @@ export interface ListViewer extends Viewer {
 /** Viewer who may see every record of every model. */
 export const unscoped: Viewer = Object.freeze({ scope: everything, scopeOf: () => everything })
 
-/** Returns a scope of the model at the end of `joins` as conditions on the model at which `joins` begin. */
+/**
+ * Returns a scope with `joins` before the path of each condition. So a condition on a related model, such as `active`,
+ * becomes one on the model at which `joins` begin, such as `user__active`.
+ */
 export function scopeThrough (joins: Path['joins'], scope: Scope): Scope {
   return scope.map(({ path, ...condition }) => ({ ...condition, path: { ...path, joins: [...joins, ...path.joins] } }))
 }

@@ -37,8 +37,8 @@ export interface ServedResource {
 }
 
 /**
- * Returns the Fastify plugin that serves the registered models in a scope of its own. The body parser, the serializer
- * and the hooks of that scope do not apply to the rest of the app.
+ * Returns the Fastify plugin that serves the registered models in an encapsulated Fastify scope. The body parser, the
+ * serializer and the hooks of that scope do not apply to the rest of the app.
  *
  * @param note  gets each resource after its routes were added
  */
@@ -98,10 +98,9 @@ async function warnOfAllUnshown (
 }
 
 /**
- * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
- * or if `db` lacks a unique index that a model needs. Also rejects if `db` would refuse, because of a column or a
- * foreign key, creates, updates or deletes that a policy does not close; and if clients may write to a table without
- * transactions.
+ * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases.
+ * Also rejects if `db` lacks a unique index that a model needs; if a column or a foreign key makes `db` refuse writes
+ * that a policy permits, whatever their values; or if a table that clients may write to has no transactions.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]

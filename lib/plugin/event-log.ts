@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { EventListener, EventMessages, Events } from '../events/events.js'
 
 /**
- * Milliseconds after a refusal was logged for which further ones with the same queue and outcome are counted, and not
- * logged each.
+ * Milliseconds after a refusal was logged in which further ones with the same queue and outcome are only counted. Their
+ * number is logged at the end.
  */
 const refusalIntervalMs = 60_000
 

@@ -7,8 +7,8 @@ import { acceptAnything } from '../routes/handlers.js'
 import type { Scheduler } from './scheduling/scheduler.js'
 
 /**
- * Gives a scope the body parser, the serializer, the error handler and the onRequest hooks that only the plugin's own
- * routes need.
+ * Gives a Fastify scope the body parser, the serializer, the error handler and the onRequest hooks that only the
+ * plugin's own routes need.
  *
  * @returns a function that gives the serializer of an answer's schema
  */
@@ -30,8 +30,8 @@ export function isolate (scope: FastifyInstance, { onRequest }: Scheduler): Seri
 }
 
 /**
- * Gives a request over HTTP/2 a content type if it has none. Without one, Fastify takes a body for empty that has
- * neither `content-length` nor `transfer-encoding`. HTTP/2 requires none of them.
+ * Gives a request over HTTP/2 the content type `application/json` if it has none. Without a content type, Fastify reads
+ * no body if the request has neither `content-length` nor `transfer-encoding`, and HTTP/2 requires neither.
  */
 const expectBody: onRequestHookHandler = ({ raw: { headers } }, _reply, done) => {
   headers['content-type'] ??= 'application/json'

@@ -105,12 +105,12 @@ export class ResourceRegistry {
    * that a browser sends for a page of another origin (403), except GET and HEAD, and answer 401 and 403 as the policy
    * says. For an operation on one record, on a path with `:id`, they also answer 404 if the record does not exist or
    * the user may not see it, and 403 if the operation is a write and the user is not the owner. After these hooks,
-   * `userOf(request)` is the user. For an open operation, it is null if nobody is logged in or the resource has no
-   * scope.
+   * `userOf(request)` is the user. For an operation that anybody may do, it is null if nobody is logged in or the
+   * resource has no scope.
    *
    * @param resource  a registered model, or the path of a resource if its model is registered several times
    * @throws REST_MODELS_NOT_SET_UP before `setup()`; REST_MODELS_INVALID_OPTIONS if there is no such resource or
-   *   operation
+   *   operation, or if `resource` is a model that is registered several times
    */
   guard (resource: Model | string, operation: Operation): GuardHook[] {
     if (this.#served.length === 0) throw new errors.NotSetUp('guard() was called before setup(): call it afterwards')
@@ -123,9 +123,10 @@ export class ResourceRegistry {
   }
 
   /**
-   * Asks the databases for their state: `db` whether it accepts writes, `readDb` how far it is behind. It never
-   * rejects, takes about a second at most, and uses no connection of a pool, except of a Kysely instance of your own.
-   * An answer is given again for 250 ms, so it may be called as often as you like, even before `setup()`.
+   * Returns the state of the databases: whether `db` accepts writes, and how many seconds `readDb` is behind. Never
+   * rejects, and takes about a second at most. It takes a connection from a pool only if the Kysely instance was not
+   * opened by a function of this package. Calls within 250 ms after an answer get the same one, so you may call it as
+   * often as you like, even before `setup()`.
    */
   async health (): Promise<Health> {
     return await this.#health.read()

@@ -14,9 +14,9 @@ import { warnOnce } from './warn-once.js'
 export const kUser = Symbol('rest-models.user')
 
 /**
- * Returns the user who sent a request, as found by the policy; null if the policy found nobody, does not permit the
- * operation to the user, or has not looked yet. A policy looks for the user of an open operation only if the resource
- * has a scope, and runs on a route of the host only if the route has the hooks of `guard()`.
+ * Returns the user who sent a request, as the policy found it. Returns null if the policy found nobody, does not permit
+ * the operation to the user, or has not looked for a user. If anybody may do the operation, a policy looks for the user
+ * only if the resource has a scope. On a route of the host, it looks only if the route has the hooks of `guard()`.
  */
 export function userOf<User extends Identity = PolicyUser> (
   request: Pick<FastifyRequest, 'getDecorator'>
@@ -28,17 +28,16 @@ export function userOf<User extends Identity = PolicyUser> (
 export interface Protected {
   readonly policy: AnyPolicy
   readonly protections: Protections
-  /** The scope of the resource; undefined if it has none. */
+  /** The rule that says which records of the resource a user may see; undefined if everybody may see every record. */
   readonly scopeRule: unknown
   readonly engine: Pick<Engine, 'dialect'>
 }
 
 /**
- * Returns the hooks that apply a policy before an operation; none if the operation is open and the resource has no
- * scope. A closed operation is answered with 401 whoever asks: the service document demands it for its read-only
- * policy. A guarded one is answered with 401 if the user is unknown, and with 403 if the policy does not permit the
- * operation to the user. An open operation of a resource with a scope is answered with 401 only if the request has
- * wrong credentials; never under a policy that knows no users.
+ * Returns the hooks that apply a policy before an operation. If nobody may do the operation, they answer 401, as the
+ * service document demands for its read-only policy. If it needs a user, they answer 401 to a client without a known
+ * user, and 403 to a user to whom the policy does not permit it. If anybody may do it, there is a hook only if the
+ * resource has a scope and the policy knows users: it answers 401 to wrong credentials.
  */
 export function policyHooks (
   { policy, protections, scopeRule, engine }: Protected, authenticate: Authenticate, operation: Operation

@@ -8,15 +8,16 @@ interface Referred {
   readonly protections: Protections
   readonly readOnly: ReadonlySet<Column>
   readonly owner: Column | undefined
-  /** The scope of the resource; undefined if it has none. */
+  /** The rule that says which records of the resource a user may see; undefined if everybody may see every record. */
   readonly scopeRule: unknown
 }
 
 /**
- * Returns a resource that hides records by its scope although clients may refer to them; undefined if there is none.
- * The first registered resource of a model decides which records foreign keys may refer to. If it has no scope, these
- * are all records, also those that the scope of a later resource hides. Also undefined if `first` is not the first one,
- * if anybody may list it, so that there is nothing to hide, or if clients can set no reference to the model.
+ * Returns a resource whose scope hides records of the model of `first` from clients that may still set foreign keys to
+ * them. The first registered resource of a model decides which records foreign keys may refer to; if it has no scope,
+ * these are all. Returns undefined if no resource of the model has a scope, or if `first` has one itself or is not the
+ * first registered. Also undefined if anybody may list `first`, so that nothing is hidden, or if clients can set no
+ * foreign key to the model.
  */
 export function hidingResource<Resource extends Referred> (
   first: Resource, all: readonly Resource[]

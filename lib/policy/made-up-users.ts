@@ -27,7 +27,8 @@ export const nobody: MadeUpUser = Object.freeze({ name: 'nobody', identity: null
 /**
  * Makes up a user of a policy: an admin or not. Under `userAuth` and `adminAuth`, the user has the id, `admin` and the
  * fields that the option `fields` names, with made-up values of their kinds. Under any other policy, the user has every
- * property: the `id` is a value, flags such as `admin` are `isAdmin`, and all others are a {@link placeholder}.
+ * property: `id` is a made-up key, flags such as `admin` have the value of `isAdmin`, and every other property is a
+ * {@link placeholder}.
  */
 export function madeUpUser (policy: AnyPolicy, isAdmin: boolean): MadeUpUser {
   const key = policy.users?.primaryKey

@@ -37,7 +37,10 @@ export type FindHostUser<User extends Identity> =
 export interface HostAuthOptions<User extends Identity = Identity> {
   /** Operations that need a user: `writes` (default), or `all`. */
   readonly protect?: 'writes' | 'all'
-  /** True if a user may do an operation that is not open; otherwise it is answered with 403. Default: always. */
+  /**
+   * True if a user may do an operation that `protect` reserves for users; otherwise it is answered with 403. Default:
+   * always true.
+   */
   readonly permits?: (user: User, operation: Operation) => boolean
   /** The model of the users, if there is one. An `ownerField` must then refer to this model. */
   readonly users?: Model
@@ -55,7 +58,7 @@ const optionNames: Readonly<Record<keyof HostAuthOptions, true>> = {
 /**
  * Returns a policy for a login that the host application has already, such as a session or a token. Users may do
  * everything that `permits` allows. A client that is not logged in may only read, or do nothing if `protect` is `all`.
- * Two policies with the same function and the same `users` have the same users.
+ * Two policies made with the same function and the same option `users` count as policies for the same users.
  *
  * @param authenticate  finds the user who sends a request
  * @throws REST_MODELS_INVALID_OPTIONS

@@ -64,22 +64,22 @@ export interface Policy<User extends Identity = PolicyUser> {
   /** Called once by each `setup()`. Returns the function that finds the user of each request. */
   authenticator (setting: PolicySetting): Authenticate<User>
   /**
-   * True if a known user may do an operation that is neither open nor closed. Any other result is a 403, also a promise
-   * of true.
+   * True if a known user may do an operation that neither `open` nor `closed` lists. Any other result is answered with
+   * 403, even a promise of true.
    */
   permits (user: User, operation: Operation): boolean
   /** The model of the users, if there is one: an owner field must refer to it. */
   readonly users?: Model
   /**
    * A value that stands for how users are found. Two policies find the same users if their `login` and `users` are
-   * equal; without `users`, `login` must be a function. A policy without `login` shares its users with no other policy,
-   * so its users cannot filter through records that another policy guards.
+   * equal; without `users`, `login` must be a function. A policy without `login` shares its users with no other policy.
+   * So its users cannot filter through related models if listing these needs a user of another policy.
    */
   readonly login?: unknown
   /**
-   * Names of properties that `permits` and the scopes of this policy's resources may read in a user, beside `id` and
-   * `admin`. The users of another policy with an equal `login` are known here only if its `fields` name these, too.
-   * Default none.
+   * Names of the properties of a user, besides `id` and `admin`, that `permits` and the scopes of this policy's
+   * resources may read. Users of another policy with an equal `login` count as users of this policy only if the
+   * `fields` of the other policy include all of these names. Default none.
    */
   readonly fields?: readonly string[]
 }

@@ -46,9 +46,11 @@ export interface RelatedProtection {
 }
 
 /**
- * Compiles which related models the clients of a resource may filter through and include: those that they may list. A
- * model whose lists need a user is closed to all clients if `policy` opens its own lists, because these need no user,
- * or if `policy` finds users whom the model's policy does not know. Models without a resource are not restricted here.
+ * Compiles which related models the clients of a resource may filter through and include: those that they may list. If
+ * listing a model needs a user, the policy of the model decides for each user. But no client may use such a model if
+ * anybody may list the resource, because requests then need no user, or if `policy` finds users whom the model's policy
+ * does not know. Nor may any client use a model that nobody may list. Models without a resource are not restricted
+ * here.
  *
  * @param policy  policy of the resource
  * @param related policy of the first registered resource of each related model
@@ -69,9 +71,9 @@ function isOpen (policy: AnyPolicy): boolean {
 }
 
 /**
- * True if a policy knows the users that another one finds, so that its `permits` and its scopes can judge them: both
- * find the same users, and the other's users have all `fields` that its own have. A policy without `login` shares its
- * users with no other, even if both lack it, because nothing says how it finds its users.
+ * True if the users that `other` finds can be given to `permits` of `policy` and to the scopes of its resources. This
+ * is so if both policies find the same users, and `other` has all `fields` of `policy`. A policy without `login` shares
+ * its users with no other policy, because nothing says how it finds them.
  */
 export function knowsUsersOf (policy: AnyPolicy, other: AnyPolicy): boolean {
   if (policy === other) return true

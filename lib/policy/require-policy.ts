@@ -4,7 +4,7 @@ import { operations } from './operations.js'
 import type { AnyPolicy, SecurityScheme } from './policy.js'
 
 /**
- * Checks a policy that the deployer wrote. In JavaScript the policy may be any value.
+ * Checks the form of a policy that the deployer wrote, because programs in JavaScript may pass any value for it.
  *
  * @param where  the name of the option that holds the policy, for messages
  * @throws REST_MODELS_INVALID_OPTIONS

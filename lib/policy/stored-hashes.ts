@@ -12,8 +12,8 @@ interface Cost {
 const usualCost: Cost = { memoryKiB: 19456, passes: 2, lanes: 1 }
 
 /**
- * Most work of a refusal, as {@link workOf} counts it: half a second. A stored hash that needs more must not slow down
- * the refusals of other users.
+ * Most work of a refusal, in KiB as {@link workOf} counts it: about half a second. A stored hash that needs more must
+ * not slow down the refusals of other users.
  */
 const maxWork = 2 ** 20
 
@@ -74,7 +74,10 @@ function costOf (stored: string): Cost | undefined {
   }
 }
 
-/** The time of a check grows with this number: the KiB that all passes go through. The lanes hardly matter. */
+/**
+ * Returns the work of checking a hash, in KiB: its memory times the passes over it. The time of a check grows with this
+ * number. The lanes hardly matter.
+ */
 function workOf ({ memoryKiB, passes }: Cost): number {
   return memoryKiB * passes
 }

@@ -7,8 +7,9 @@ import { sampleValues } from '../plan/sample.js'
 import { placeholderName } from './made-up-users.js'
 
 /**
- * Returns the object that a scope returned, with a valid value in place of each placeholder for a property of the
- * made-up user. Returns anything else, such as a promise, unchanged.
+ * Returns the object that a scope returned for a made-up user, with a valid value in place of each placeholder. A
+ * placeholder stands for a property of the user whose type is not known ({@link placeholderName}), so a condition would
+ * refuse it as a value of a wrong type. Returns anything else, such as a promise, unchanged.
  */
 export function withTypedValues (model: Model, given: unknown): unknown {
   if (!isPlainObject(given)) return given

@@ -34,7 +34,10 @@ export interface UserAuthOptions<Name extends string = string, Names extends Nam
    * them under their declared names.
    */
   readonly fields?: readonly Names[]
-  /** True if a user may do an operation that is not open; otherwise it is answered with 403. Default: always. */
+  /**
+   * True if a user may do an operation that `protect` reserves for users; otherwise it is answered with 403. Default:
+   * always true.
+   */
   permits? (user: User, operation: Operation): boolean
 }
 
@@ -59,7 +62,8 @@ export function checkOptions (users: Model, options: UserAuthOptions): void {
 }
 
 /**
- * Returns the columns of users that a policy needs.
+ * Returns the columns of the user model that the options name: `username`, `password`, `active`, `admin` and `fields`.
+ * For an absent option, it is the column with the default name.
  *
  * @throws REST_MODELS_UNKNOWN_OPTION_FIELD if the model lacks a field; REST_MODELS_INVALID_OPTIONS if a field is of
  *   another kind, the option `fields` is wrong, or the key of the model has several fields

@@ -12,12 +12,12 @@ export interface ScopeRule {
   readonly model: Model
   readonly policy: AnyPolicy
   /**
-   * Returns an object in the grammar of filters, or null for no record. The user is null if nobody is logged in. In a
-   * request to another resource, it is also null if the operation is open and that resource has no scope, or if that
-   * resource's policy finds users whom this policy does not know.
+   * Returns an object of filters, such as `{ age__lt: 30 }`, or null for no record. The user is null if nobody is
+   * logged in. In a request to another resource, the user is also null if anybody may do the operation and that
+   * resource has no scope, or if that resource's policy finds users whom this policy does not know.
    */
   scope (user: Identity | null): unknown
-  /** Plans what `scope` returns. */
+  /** Converts the result of `scope` to conditions on columns. */
   readonly planScope: PlanScope
 }
 
@@ -82,8 +82,8 @@ function modelsClosedTo (
 
 /**
  * Returns the scope of a user, as the function `scope` of the resource gives it. That function is called with null if
- * there is no user. But if there is no user and the policy has no open operation, it is not called, and the scope has
- * no record.
+ * there is no user. But if the policy requires a user for every operation, it is not called without one, and the
+ * returned scope permits no record.
  *
  * @throws TypeError, which becomes a 500 and is logged, if the function `scope` throws, or returns something that is
  *   not a scope

@@ -95,8 +95,8 @@ export async function listRange<Item> (
 }
 
 /**
- * Returns the records with these keys, not always in the order of the keys. Keys without a record are left out, and so
- * are null, undefined and the empty text, which the libraries take from records that refer to nothing.
+ * Returns the records with these keys, not always in the order of the keys. Keys without a record are left out. So are
+ * null, undefined and the empty text, which react-admin and refine pass for records that refer to nothing.
  */
 export async function listKeys<Item> (
   resource: AnyResource, keys: readonly unknown[], maxLimit: number, query: Query, options?: CallOptions

@@ -11,8 +11,8 @@ export function withoutNulls (data: Query): Query {
 /**
  * Returns the values that a form has changed, without the id. Unchanged values must not be sent, because they would
  * overwrite what somebody else has written meanwhile. If the record before the change is not known, returns all values
- * except the id. An input of a field that records do not show is undefined until somebody uses it, and null if it was
- * emptied.
+ * except the id. If records do not show a field, the form has undefined for it until somebody uses its input, and null
+ * if the input was emptied. Undefined is left out, and null is returned.
  */
 export function changesOf (data: Query, previousData: Query = {}): Query {
   const isChanged = (name: string, value: unknown): boolean =>

@@ -46,7 +46,8 @@ export class KnownTags {
    * Keeps the ETag of a record under a key, and returns the record. If there is no ETag, the function only drops an
    * older one under that key.
    *
-   * @param tagged  the object that the client returned with the ETag
+   * @param tagged  the object that the client returned with the ETag: the record without its related ones, if it has
+   *   some
    */
   keep<Item extends object> (resource: string, record: Item, key: unknown = record, tagged: object = record): Item {
     const tag = etagOf(tagged)
@@ -62,7 +63,7 @@ export class KnownTags {
     return record
   }
 
-  /** Drops the ETag under a key if it is that of a record with other values than `shown`. */
+  /** Drops the ETag under a key if the record had other values than `shown` when the ETag came with it. */
   compare (resource: string, key: unknown, shown: object): void {
     const known = this.#tags.get(placeOf(resource, key))
     if (known !== undefined && known.values !== JSON.stringify(shown)) this.forget(resource, key)

@@ -7,8 +7,9 @@ const unequal = (field: string, value: unknown): Terms =>
   [value === null ? [`${field}__is`, 'notnull'] : [`${field}__ne`, value]]
 const as = (operator: string) => (field: string, value: unknown): Terms => [[`${field}__${operator}`, value]]
 /**
- * Returns a function that makes a filter by a pattern. `%`, `_` and `\` in the value stand for themselves. An empty
- * search box is no filter.
+ * Returns a function that makes a filter by a pattern: the value, with the wildcards `before` and `after` around it.
+ * `%`, `_` and `\` in the value stand for themselves. There is no filter for an empty value, as from an empty search
+ * box.
  */
 const pattern = (operator: 'like' | 'ilike', before: string, after: string): typeof equal => (field, value) => {
   if (value === undefined || value === '') return []

@@ -4,15 +4,21 @@ import { KnownTags } from './known-tags.js'
 interface Identified { readonly id?: unknown }
 
 /**
- * The ETags of records by their ids, and the names of the keys behind related records, as an app with refine has read
- * them. refine does not say which state of a record a form shows, so the state that was read or written last counts.
+ * Remembers what an app with refine has read: the ETag of each record, and the names of the foreign keys that belong to
+ * related records. refine does not say which state of a record a form shows, so the ETag that was read or written last
+ * counts.
  */
 export class SeenRecords {
   readonly #tags = new KnownTags()
-  /** By the name of a resource: the name of each related record, and of its key, such as `person` and `person_id`. */
+  /**
+   * By the name of a resource: the names of its foreign keys, such as `person_id`, by those of related records, such as
+   * `person`.
+   */
   readonly #references = new Map<string, Map<string, string>>()
 
-  /** Reads a record, and remembers its ETag and the names of the keys of its related records for the next write. */
+  /**
+   * Reads a record, and remembers its ETag and the names of the foreign keys of its related records for the next write.
+   */
   async read<Item extends object> (
     resource: string, read: (query: Query) => Promise<Item>, query: Query, id: unknown
   ): Promise<Item> {
@@ -22,8 +28,8 @@ export class SeenRecords {
   }
 
   /**
-   * Returns the records of a list, and remembers the names of the keys of their related records. Lists have no ETags.
-   * So the known ETag of a record is dropped if the record differs from the one that came with the ETag.
+   * Returns the records of a list, and remembers the names of the foreign keys of their related records. Lists have no
+   * ETags. So the known ETag of a record is dropped if the record differs from the one that came with the ETag.
    */
   listed<Item extends Identified> (resource: string, records: Item[], query: Query): Item[] {
     const names = includedNames(query)
@@ -48,9 +54,10 @@ export class SeenRecords {
   }
 
   /**
-   * Returns the body of a write. Apps send a record back as they read it, with related records such as `person`. In the
-   * body, the foreign key `person_id` replaces such a record. Its value is the one that `values` has for it, because a
-   * form changes the key and leaves the record beside it; otherwise it is the id of the related record.
+   * Returns the body of a write. Apps send a record back as they read it, with related records such as `person`, which
+   * the API does not accept. If `values` has the foreign key `person_id` as well, `person` is left out: a form changes
+   * the key and leaves the related record beside it. Otherwise the id of the related record replaces it under the name
+   * `person`, or null if there is no related record.
    */
   toBody (resource: string, values: unknown): Query {
     const references = this.#references.get(resource)

@@ -81,7 +81,10 @@ export function parseListQuery (query: string, maxLength: number, maxLimit: numb
   }
 }
 
-/** True if `search`, `ordering` or `include` is empty. Links to other pages do not repeat such a parameter. */
+/**
+ * True for a `search` without a word, and for an empty `ordering` or `include`. Links to other pages do not repeat such
+ * a parameter.
+ */
 function isAbsent (name: string, text: string): boolean {
   if (name === 'search') return wordsOf(text).length === 0
   return ['ordering', includeParameter].includes(name) && text === ''

@@ -7,8 +7,8 @@ export type Entries = ReadonlyArray<readonly [name: string, value: string]>
 export type QueryOf = (url: string) => string
 
 /**
- * Returns the function that finds the query of a URL: after the first `?` or `#`, where routers end the path, or, if
- * `beginsAtSemicolon` is true, after the first of these and `;`.
+ * Returns the function that finds the query string in a URL: the text after the first `?` or `#`, because routers end
+ * the path at these characters. If `beginsAtSemicolon` is true, the path also ends at `;`.
  */
 export function compileQueryOf (beginsAtSemicolon: boolean): QueryOf {
   const mark = beginsAtSemicolon ? /[?#;]/ : /[?#]/
@@ -71,8 +71,8 @@ export function unknownParameter (name: string, hint = ''): Error {
 }
 
 /**
- * Decodes `application/x-www-form-urlencoded` text strictly. Fastify's own parser and URLSearchParams
- * let broken escapes through as they are, and a host may have set another parser.
+ * Decodes `application/x-www-form-urlencoded` text strictly. Fastify's own parser and URLSearchParams let broken
+ * escapes through as they are, and the application may have set another parser.
  *
  * @param most  number of entries after which the rest of the text is not read
  * @throws REST_MODELS_INVALID_QUERY (400) if an escape is not the percent-encoding of UTF-8

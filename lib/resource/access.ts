@@ -9,17 +9,18 @@ import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/visibili
 import type { Registration } from './registration.js'
 
 /**
- * The columns that clients of a resource may name, the related models that not all of them may list, and the scopes of
- * related records.
+ * Rules for the clients of a resource. They say which columns filters and orderings may name, which columns of related
+ * records `include` shows, and which related models not every client may filter through or include. They also have the
+ * scopes of related models, which limit the related records that a client may see.
  */
 export interface ResourceAccess extends
   Pick<Access, 'filterable' | 'related'>, Pick<IncludeRules, 'shown'>, RelatedProtection,
   Pick<ResourceScopes, 'relatedScopes'> {}
 
 /**
- * Compiles the allow lists and the scopes of all resources, and returns a function that gives those of one resource. A
- * related model is seen as its first registered resource shows it: with that resource's policy, excluded fields and
- * scope.
+ * Compiles the {@link ResourceAccess} of all resources, and returns a function that gives that of one resource. If
+ * several resources have the same model, the first one registered decides how its records are seen as related records:
+ * by its policy, its excluded fields and its scope.
  */
 export function compileAccess (registrations: readonly Registration[]): (registration: Registration) => ResourceAccess {
   const first = new Map([...registrations].reverse().map((registration) => [registration.model, registration]))
@@ -55,8 +56,9 @@ function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Co
 }
 
 /**
- * Returns the columns of a related model that filters may name. Of a model without a resource, this is only the primary
- * key.
+ * Returns the columns of a related model that filters may name: all that its first registered resource does not
+ * exclude, and those that the option `filterable` of that resource names; never a password. If the model has no
+ * resource, this is only the primary key.
  */
 function openThroughJoins ({ primaryKey }: Model, first: Registration | undefined): ReadonlySet<Column> {
   return first === undefined ? new Set([primaryKey]) : openColumns(first)

@@ -4,8 +4,9 @@ import { writes } from '../policy/operations.js'
 import type { Registration } from './registration.js'
 
 /**
- * Returns the writes to the table of a resource that its policy does not close, and the columns that no update sets,
- * besides those of the key and those that only the database fills.
+ * Returns the model of a resource and the writes that clients may send to its table. `operations` are those of
+ * `create`, `update` and `delete` that the policy does not refuse to everybody. `kept` are the columns that no update
+ * sets, besides those of the key and those that only the database fills.
  */
 export function openWritesOf ({ model, protections, readOnly, owner, hooks }: Registration) {
   // The hook may set fields that clients may not.
@@ -16,8 +17,9 @@ export function openWritesOf ({ model, protections, readOnly, owner, hooks }: Re
 
 /**
  * True if clients are meant to create records of a resource: setup then checks that the table permits it. False if the
- * policy closes `create`. Also false if the model has fields besides the key, and all of these are read-only or filled
- * by the database; such a resource still accepts a create.
+ * policy refuses `create` to everybody. Also false if the model has fields besides the key, and all of these are
+ * read-only or filled by the database, so that no client can give a record a value. Such a resource still accepts a
+ * create without values.
  */
 export function isCreatable ({ model: { columns, primaryKey }, protections, readOnly }: Registration): boolean {
   const fields = columns.filter((column) => column !== primaryKey)
@@ -27,8 +29,8 @@ export function isCreatable ({ model: { columns, primaryKey }, protections, read
 
 /**
  * Requires that every read-only field may be null or gets a value without the client when a record is created. Checks
- * nothing if the policy closes `create`, or if the resource has a scope or a hook `beforeWrite`, which may set such
- * fields.
+ * nothing if the policy refuses `create` to everybody, or if the resource has a scope or a hook `beforeWrite`, which
+ * may set such fields.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */

@@ -9,7 +9,10 @@ import { lazySerializer, type Serialize } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { withIncludes } from '../sql/list-statement.js'
 
-/** Parts that all answers of a resource with the same related records share. */
+/**
+ * Form of the rows and records of a resource for one choice of related records in the parameter `include`. All requests
+ * with the same choice share it.
+ */
 export interface IncludingLayout {
   /** Table and columns of the list, related records included. */
   readonly base: ListBase
@@ -18,8 +21,8 @@ export interface IncludingLayout {
 }
 
 /**
- * Most layouts that a resource keeps, because clients choose them, and each takes a few KiB. One more drops the layout
- * that was used least recently.
+ * Most layouts that a resource keeps. Clients choose the related records, and each choice needs a layout of a few KiB,
+ * so their number has a limit. One more drops the layout that was used least recently.
  */
 const maxLayouts = 32
 

@@ -53,8 +53,9 @@ function requireField (model: Model, option: keyof ResourceOptions, name: string
 /**
  * Returns the foreign key that the option `ownerField` names; undefined if there is no such option.
  *
- * @throws REST_MODELS_UNKNOWN_OPTION_FIELD if the model lacks the field; REST_MODELS_INVALID_OPTIONS if it is not a
- *   foreign key to the users of the policy, if only the database fills it, or if the policy lets unknown clients write
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD if the model lacks the field; REST_MODELS_INVALID_OPTIONS if the field is no
+ *   foreign key, if it refers to another model than that of the policy's users, if only the database fills it, or if
+ *   the policy lets everybody write
  */
 export function ownerOf (model: Model, name: string | undefined, policy: AnyPolicy): ForeignKeyColumn | undefined {
   if (name === undefined) return undefined

@@ -14,9 +14,12 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   /**
    * Returns which records a user may see: an object in the grammar of filters, such as `{ company: user.company }`, or
    * null for none. `{}` is all records. If the object permits a field of the resource itself only one value, the server
-   * sets the field when a record is created. The user is null if nobody is logged in. In a request to another resource,
-   * it is also null if the operation is open and that resource has no scope, or if that resource's policy finds other
-   * users.
+   * sets the field when a record is created. The user is null if nobody is logged in.
+   *
+   * The function is also called in requests to other resources whose records refer to these. There the user is also
+   * null if everybody may do the operation and that resource has no scope, because its policy then looks for no user.
+   * The same holds if that policy finds users whom this one does not know, as `login` and `fields` of {@link Policy}
+   * decide.
    */
   readonly scope?: (user: ScopeUser<Auth>) => ScopeOf<M> | null
   /**
@@ -32,8 +35,9 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   /** Fields that no client may write. A default, the scope or the hook `beforeWrite` may set them. */
   readonly readOnly?: ReadonlyArray<FieldNameOf<M>>
   /**
-   * Names that filters may use although they would be closed without this option: excluded fields, or paths such as
-   * `user__email`.
+   * Further names that clients may use. An excluded field that is listed here can be filtered and ordered by. A path
+   * such as `user__email` can be filtered by, although it leads to or through an excluded field, or to a model without
+   * a resource.
    */
   readonly filterable?: readonly string[]
   /**
@@ -49,7 +53,10 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   readonly etag?: boolean
   /** Name of the resource in the path; the model's name in lower case if absent. */
   readonly path?: string
-  /** Records per page if the request has no `limit`; that of the plugin if absent, or `maxLimit` if that is smaller. */
+  /**
+   * Records per page if the request has no `limit`. If absent, the `defaultLimit` of the plugin, but at most
+   * `maxLimit`.
+   */
   readonly defaultLimit?: number
   /** Greatest `limit` that a request may have; a greater one is refused with 400. That of the plugin if absent. */
   readonly maxLimit?: number
@@ -64,7 +71,10 @@ export interface ResourceDefaults extends PageLimits {
   readonly auth: AnyPolicy
 }
 
-/** Names of the options of a resource. */
+/**
+ * Names of all options of a resource. Registration refuses any other name. The type makes the compiler report a name
+ * that is missing here.
+ */
 export const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
   auth: true,
   scope: true,

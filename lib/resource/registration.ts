@@ -70,7 +70,9 @@ function requireOptions (model: Model, options: ResourceOptions): void {
   requireKnown<ResourceOptions>(`resource '${model.name}'`, options, optionNames)
 }
 
-/** Returns the columns and paths that options of a resource name. */
+/**
+ * Returns the columns and paths that the options `exclude`, `readOnly`, `filterable` and `search` of a resource name.
+ */
 function namedColumns (
   model: Model, options: ResourceOptions
 ): Pick<Registration, 'excluded' | 'readOnly' | 'opened' | 'searched'> {

@@ -55,11 +55,18 @@ export interface Resource
   readonly included: IncludedRecords
   /** The hooks, and the table as they see it; undefined if the resource has no hooks. */
   readonly hooked: TransactedTarget | undefined
-  /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
+  /**
+   * Returns the record of a row that a list got from `reader`. The row is an array of values, in the order of `keys`.
+   */
   toListed (values: readonly Stored[]): ModelRecord
-  /** Returns the record of a row from `reader` that has its values under keys, as the read of one record gives it. */
+  /**
+   * Returns the record of a row that the read of one record got from `reader`. The row has each value under its
+   * column's key.
+   */
   toRead (row: Row): ModelRecord
-  /** Returns the record of a row from `engine` that has its values under keys, as a create or update gives it. */
+  /**
+   * Returns the record of a row from `engine`, such as a write returns. The row has each value under its column's key.
+   */
   toWritten (row: Row): ModelRecord
   /** Returns the `ETag` of a record; undefined without the option `etag`. */
   readonly tagOf: TagOf | undefined

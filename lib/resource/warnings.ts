@@ -7,7 +7,10 @@ import type { RelatedScope } from '../policy/visibility.js'
 import type { Registration } from './registration.js'
 import type { Resource } from './resource.js'
 
-/** Logs a warning for each column with values that are answered as null although the model says it is not nullable. */
+/**
+ * Logs a warning for each column that its model declares not nullable, although it holds values that no record can
+ * show, such as infinity. Answers have null in place of such a value.
+ */
 export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns: readonly Column[]): void {
   for (const { field } of columns) {
     log.warn(`Field '${field}' of model '${name}' is not nullable, but its column holds values that no record can ` +
@@ -39,9 +42,9 @@ function warnOfIneffective (
 }
 
 /**
- * Logs a warning for each foreign key that no client can set: the model that it refers to has a scope, and a policy
- * that opens no operation and does not know the users of this resource. So these users see no record to refer to. Skips
- * foreign keys that the scope of this resource sets.
+ * Logs a warning for each foreign key that no client can set, because the clients of this resource see no record to
+ * refer to. This is so if the model that it refers to has a scope, and a policy that permits nothing without login and
+ * does not know the users of this resource. Skips foreign keys that the scope of this resource sets.
  */
 function warnOfUnsettable (log: FastifyBaseLogger, resource: Resource): void {
   const { name, creatable, protections, relatedScopes } = resource
@@ -58,7 +61,11 @@ function warnOfUnsettable (log: FastifyBaseLogger, resource: Resource): void {
   }
 }
 
-/** Logs a warning for each way in which a resource shows more than its options let expect. */
+/**
+ * Logs a warning for each password that a resource shows, and for each excluded field whose values clients can find out
+ * through `filterable`. Logs another if clients may refer to records of the resource's model that the scope of another
+ * resource hides from them.
+ */
 export function warnOfRegistration (
   log: FastifyBaseLogger, registration: Registration, all: readonly Registration[]
 ): void {
@@ -100,7 +107,10 @@ function warnOfUnscopedFirst (
     `Register '${hiding.name}' before it`)
 }
 
-/** Returns a function that warns of a document in Swagger 2.0 when it is called for the first time. */
+/**
+ * Returns a function that logs a warning when it is called for the first time: a document in Swagger 2.0 lacks the
+ * filters, names and errors of the operations.
+ */
 export function swagger2Warning (log: FastifyBaseLogger): () => void {
   let isLogged = false
   return () => {

@@ -27,8 +27,8 @@ export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Polic
    */
   readonly values: Partial<RecordOf<M>>
   /**
-   * The user who sends the request. For an open operation, it is null if nobody is logged in or the resource has no
-   * scope.
+   * The user who sends the request. It can be null only if everybody may do the operation: it is then null if nobody is
+   * logged in, or if the resource has no scope, because the policy then looks for no user.
    */
   readonly user: ScopeUser<Auth>
   readonly request: FastifyRequest
@@ -39,8 +39,8 @@ export type FinishedWrite<M extends Model = Model, Auth extends AnyPolicy = Poli
   /** The record after the write; after a delete, the record that was deleted. */
   readonly record: WholeRecord<M>
   /**
-   * The user who sends the request. For an open operation, it is null if nobody is logged in or the resource has no
-   * scope.
+   * The user who sends the request. It can be null only if everybody may do the operation: it is then null if nobody is
+   * logged in, or if the resource has no scope, because the policy then looks for no user.
    */
   readonly user: ScopeUser<Auth>
   /** The transaction of the write. It ends when the hook ends. */
@@ -54,9 +54,9 @@ export type FinishedWrite<M extends Model = Model, Auth extends AnyPolicy = Poli
 export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Policy> {
   /**
    * Called when a request is permitted and its body is valid, before the statement that writes. Returns values that are
-   * written in addition, or in place of those of the client. It may set any field but the key, the owner, what only the
-   * database fills and what the scope fixes. What it returns for a delete is ignored. To refuse the write it throws
-   * `invalidRecord()`, or any error with a status.
+   * written in addition, or in place of those of the client. The hook may set any field except the key, the owner,
+   * those that only the database fills, and those for which the scope permits only one value. What it returns for a
+   * delete is ignored. To refuse the write it throws `invalidRecord()`, or any error with a status.
    *
    * The hook is called before the transaction. If the record changes before it is locked, the hook is called again, in
    * the transaction. In such a further call on SQLite, a statement by the app's `db` would wait for this transaction
@@ -91,10 +91,10 @@ export interface AnyHooks {
 }
 
 /**
- * Checks the hooks in the options of a resource.
+ * Checks that the hooks in the options of a resource are functions.
  *
  * @returns the hooks; undefined if there are none
- * @throws REST_MODELS_INVALID_OPTIONS
+ * @throws REST_MODELS_INVALID_OPTIONS if a hook is not a function
  */
 export function hooksOf (
   model: Model, options: Readonly<Partial<Record<keyof WriteHooks, unknown>>>

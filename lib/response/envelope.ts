@@ -50,8 +50,9 @@ export interface PageLinks {
 }
 
 /**
- * Returns the list envelope of the service document. The links repeat all other parameters of the request, in the same
- * order. Without a cursor, or if the cursor makes the link too long, the next page is linked by its number.
+ * Returns the body of the answer to a list: the records, and `meta` with the links to other pages. The links repeat the
+ * parameters of the request in the same order, except those for paging and an empty `search`, `ordering` or `include`.
+ * Without a cursor, or if the cursor makes the link too long, the next page is linked by its number.
  */
 export function toEnvelope (
   objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest

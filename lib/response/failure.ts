@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { errors } from '../errors.js'
 
 /**
- * Throws an error, so that the host's own error handler or Fastify's answers it. An error with a status from 400 to 599
- * stays as it is. Any other becomes an internal error that tells the client only the request's id.
+ * Throws an error, so that the application's own error handler or Fastify's answers it. An error with a status from 400
+ * to 599 stays as it is. Any other becomes an internal error that tells the client only the request's id.
  */
 export function passOn (error: unknown, request: FastifyRequest): never {
   if (hasStatus(error)) throw error
@@ -11,8 +11,9 @@ export function passOn (error: unknown, request: FastifyRequest): never {
 }
 
 /**
- * True if an Error has a status from 400 to 599, or any other value one from 400 to 499. A plugin of the host, such as
- * @fastify/rate-limit, throws such a value for a client to read.
+ * True if a thrown value has a `statusCode` that clients may see. For an Error, this is one from 400 to 599. For any
+ * other value, it is one from 400 to 499: a plugin of the application, such as @fastify/rate-limit, throws such a value
+ * for a client to read.
  */
 function hasStatus (error: unknown): boolean {
   const status = statusOf(error)
@@ -35,7 +36,7 @@ export function isFailure (status: string | undefined): boolean {
 
 /**
  * Returns the JSON of an error: its status, code, the name of the status, its message and details. Any other value,
- * which a host's own error handler may answer with, becomes JSON as it is.
+ * with which the application's own error handler may answer, becomes JSON as it is.
  */
 export function serializeFailure (failure: unknown): string {
   if (!(failure instanceof Error)) return JSON.stringify(failure)

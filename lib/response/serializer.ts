@@ -8,7 +8,8 @@ export type SerializerOf = (schema: object) => Serialize
 
 /**
  * Returns a function that gives the serializer of a schema. Equal schemas share a serializer, which is compiled when
- * first used. A schema with `$ref` comes from the host and is compiled at once, so that a fault in it shows at start.
+ * first used. A schema with `$ref` comes from the application and is compiled at once, so that a fault in it shows at
+ * start.
  */
 export function serializerCompiler (): SerializerOf {
   const serializers = new Map<string, Serialize>()
@@ -22,8 +23,8 @@ export function serializerCompiler (): SerializerOf {
 }
 
 /**
- * Leaves the keyword `format` out of a schema: with a format of dates or times, fast-json-stringify would not escape a
- * value, but a stored value may be any text.
+ * Replacer for `JSON.stringify()` that leaves the keyword `format` out of a schema. With a format of dates or times,
+ * fast-json-stringify would write values without escaping them, but a stored value may be any text.
  */
 function withoutFormats (key: string, value: unknown): unknown {
   return key === 'format' && typeof value === 'string' ? undefined : value

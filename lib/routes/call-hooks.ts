@@ -16,7 +16,8 @@ import { valueOf } from '../response/record.js'
 import type { Json } from '../values/values.js'
 
 /**
- * A request that writes to a resource with hooks or under a precondition, or that deletes from a table with triggers.
+ * A request that writes to a resource with hooks, that writes under a precondition (`If-Match` or `If-None-Match`), or
+ * that deletes from a table with triggers.
  */
 export interface TransactedRequest {
   readonly resource: Resource
@@ -50,8 +51,8 @@ export async function callBefore (
 }
 
 /**
- * Returns the values of a create, except nulls that a column cannot hold, or those of an update that differ from the
- * row, by the keys of their columns.
+ * Returns the values that the hook `beforeWrite` gets, by the keys of their columns in records. For a create, these are
+ * all values except nulls that a column cannot hold. For an update, these are the values that differ from the row.
  */
 function valuesFor ({ engine: { dialect } }: Resource, plan: WritePlan, row: Row | undefined): Record<string, Json> {
   const given = [...plan].filter((entry) => row === undefined
@@ -95,10 +96,11 @@ export async function callAfter (
 }
 
 /**
- * Returns the result of a hook.
+ * Calls a hook and returns its result.
  *
- * @throws REST_MODELS_UNAVAILABLE (503) after `limits.statementTime`, and what {@link toHostError} makes of what the
- *   hook throws: failures of the transaction stay as they are, so that it is repeated if it can be
+ * @throws REST_MODELS_UNAVAILABLE (503) if the hook takes longer than `limits.statementTime` (milliseconds); otherwise
+ *   what {@link toHostError} makes of what the hook throws: failures of the transaction stay as they are, so that the
+ *   transaction is repeated if possible
  */
 async function inTime<Result> (
   { name, limits: { statementTime }, engine: { dialect } }: Resource, hook: string, call: () => Promise<Result>

@@ -18,7 +18,8 @@ export function tagged (reply: FastifyReply, tagOf: TagOf, record: ModelRecord):
  * same tag, or `*`. The tag in the header may be weak. A malformed header is ignored, because the record is then what
  * the client asks for.
  *
- * @returns the body of the answer; undefined for a 304 to another request than a HEAD
+ * @returns the record, as the body of the answer; undefined for a 304, except to a HEAD request: there Fastify computes
+ *   the length of the body from the record, but sends no body
  */
 export function answerRead (
   request: FastifyRequest, reply: FastifyReply, tagOf: TagOf, record: ModelRecord

@@ -8,14 +8,17 @@ import { rowOf, type Operation } from '../policy/operations.js'
 import { isPrivate, privateConfig } from '../policy/visibility.js'
 import type { Resource } from '../resource/resource.js'
 
-/** The parts of a route that describe it. */
+/**
+ * The options of a route that describe it: the schemas of its parameters, body and answers, and `config`, which plugins
+ * read.
+ */
 export interface RouteDescription {
   readonly schema: FastifySchema
   readonly config: Readonly<FastifyContextConfig>
 }
 
 /**
- * Describes the route of an operation. Documentation leaves out an operation that the policy closes.
+ * Describes the route of an operation. Documentation leaves out an operation that the policy refuses to everybody.
  *
  * @param noteSwagger2  called when somebody asks for a document in Swagger 2.0
  */
@@ -31,8 +34,8 @@ export function describeRoute (
 
 /**
  * Describes the route that answers 405 to methods that a path does not have. Before that, the policy treats the request
- * like one for the operation `judgedAs`. The route must be added after those of all operations, because its `config`
- * moves what they share to the components of an OpenAPI document.
+ * like one for the operation `judgedAs`. This route must be added after the routes of all operations: its `config`
+ * moves the parts that these routes share to the components of an OpenAPI document.
  */
 export function describeRefusal (resource: Resource, judgedAs: Operation): RouteDescription {
   return {

@@ -19,8 +19,9 @@ interface GuardSetting {
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /**
- * Returns the preHandler hooks that protect a route of the host like an operation of a resource, as `guard()` of the
- * registry says.
+ * Returns preHandler hooks for a route that the application itself adds. They check a request to this route like one
+ * for an operation of a resource: its origin, the policy, and, for an operation on one record, the record. `guard()` of
+ * the registry returns these hooks.
  */
 export function guardHooks (
   resource: Resource, operation: Operation, { authenticate, allowedOrigins }: GuardSetting
@@ -47,7 +48,8 @@ const earlier = new WeakMap<FastifyRequest, Identity>()
 
 /**
  * Sets aside, for {@link restoreUser}, the user whom an earlier guard of the same route has found: the policy of this
- * guard may know other users. Throws an Error, which becomes a 500, if the route lies outside of the plugin's scope.
+ * guard may know other users. Throws an Error, which becomes a 500, if the route lies outside of the plugin's scope,
+ * because requests there have no property for the user.
  */
 const setUserAside: Hook = async (request) => {
   if (!(kUser in request)) {
@@ -67,7 +69,7 @@ const restoreUser: preHandlerHookHandler = (request, _reply, done) => {
 
 /**
  * Returns a hook that refuses requests that a browser sends for a page of another origin, as {@link browserGuard} does.
- * GET and HEAD requests pass, whatever the operation: a route of the host may have any method.
+ * GET and HEAD requests pass, whatever the operation: the application's route may have any method.
  */
 function refuseForeign (allowedOrigins: readonly string[]): preHandlerHookHandler {
   const guard = browserGuard(allowedOrigins)

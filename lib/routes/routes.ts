@@ -16,7 +16,10 @@ import { create, list, read, refuseMethod, remove, update, type Handler } from '
 /** Properties of an operation's route that its row in {@link operationTable} does not have. */
 interface RouteRow {
   readonly handler: Handler<unknown>
-  /** True if a hook reads the record before the handler, for 404 and the owner rule. */
+  /**
+   * True if a hook reads the record before the handler, and answers 404 if there is none, or 403 if another user owns
+   * it.
+   */
   readonly needsRecord: boolean
 }
 
@@ -71,7 +74,7 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
 /**
  * Adds the route that answers all other {@link methods} of a path with 405. Before that, the policy must permit the
  * path's first write: create for the list, update for a record. So under the read-only policy, these methods are
- * answered with 401, too, as the service document demands.
+ * answered with 401, too, as the specification of the REST API demands.
  */
 function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' | 'record', guards: Guards): void {
   const onPath = operations.filter((operation) => rowOf(operation).path === path)
@@ -92,8 +95,8 @@ function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' |
 type PreHandlers = ReadonlyArray<preHandlerHookHandler | preHandlerAsyncHookHandler>
 
 /**
- * Returns the steps around the handler of an operation: the check of the request's origin, the schedule, and the
- * policy.
+ * Returns the steps around the handler of an operation: for a write, the check of the request's origin; the hooks and
+ * the wrapper of the scheduler, which decides when requests go on; and the checks of the policy.
  */
 function stepsOf (resource: Resource, operation: Operation, { authenticate, refuseForeign, scheduler }: Guards) {
   const { protections: { [operation]: protection }, policy, scopeRule } = resource
@@ -123,8 +126,8 @@ function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void
 }
 
 /**
- * Returns a copy of the options for one route. The host's onRoute hooks add to the lists in the options. Two routes
- * must not share a list, or each hook would add to that list twice.
+ * Returns a copy of the options for one route. The application's onRoute hooks add to the lists in the options. Two
+ * routes must not share a list, or each hook would add to that list twice.
  */
 function optionsOf ({ onRequest, preHandler, onSend, config, ...rest }: RouteParts) {
   return {

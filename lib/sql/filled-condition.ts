@@ -4,7 +4,9 @@ import { operators } from '../fields/operators.js'
 import { storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 
-/** A condition with its values as the engine stores them. {@link openCondition} replaces the values with slots. */
+/**
+ * A condition with its values as the engine stores them. {@link openCondition} replaces each value with a {@link Slot}.
+ */
 export interface FilledCondition extends PatternTraits, Omit<PlannedCondition, 'alias'> {
   /**
    * If true, `values` has one element: the text of a JSON array that holds the values to compare with. Otherwise
@@ -14,8 +16,8 @@ export interface FilledCondition extends PatternTraits, Omit<PlannedCondition, '
 }
 
 /**
- * Values of the longest `in` list that is padded to a power of two. A longer list becomes one JSON array, or stays as
- * it is if the engine or the column cannot compare with an array.
+ * Most values of an `in` list that is padded to a power of two, so that lists of similar length share their SQL. A
+ * longer list becomes one JSON array, or stays as it is if the engine or the column cannot compare with an array.
  */
 const maxPaddedValues = 128
 
@@ -67,8 +69,8 @@ function toArray (values: readonly Stored[]): string {
 }
 
 /**
- * Returns a condition with a slot in place of each value. A value of the operator `is` stays, as part of the SQL; a
- * slot is taken for it all the same.
+ * Returns a condition with a {@link Slot} in place of each value. The value of the operator `is` stays, because it is
+ * part of the SQL. A slot is taken for it all the same, so that the positions of all slots are those of the values.
  */
 export function openCondition<C extends FilledCondition> (
   condition: C, nextSlot: () => Slot

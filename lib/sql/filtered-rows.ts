@@ -22,22 +22,22 @@ export type OpenCondition = Omit<PlannedCondition, 'values'> & PatternTraits & {
   readonly isArray?: boolean
 }
 
-/** The words of a search, each with a slot for its pattern. */
+/** The words of a search: a {@link Slot} for the pattern of each word. */
 export interface OpenSearch {
   readonly patterns: readonly Slot[]
   /** True if a pattern holds {@link Dialect.ambiguous} characters. */
   readonly isAmbiguous: boolean
 }
 
-/** Joins and conditions that decide which records a list has, with a slot in place of each value. */
+/** Joins and conditions that decide which records a list has, with a {@link Slot} in place of each value. */
 export interface OpenFilters extends Pick<ListPlan, 'joins'> {
   readonly conditions: readonly OpenCondition[]
   readonly search: OpenSearch
-  /** Time of `performance.now()`, in milliseconds, at which SQLite ends the statement. Servers do not use it. */
+  /** Time of `performance.now()`, in milliseconds, at which SQLite ends the statement. The other engines ignore it. */
   readonly deadline: Slot
 }
 
-/** Parts of a statement in addition to its filters. */
+/** Further parts of {@link filteredRows}: conditions, and whether the engine checks the deadline of the list. */
 interface Needs {
   /** Further conditions that must hold. */
   readonly conditions: ReadonlyArray<RawBuilder<SqlBool>>

@@ -15,8 +15,8 @@ export function keysWith ({ visible }: StatementShape, includes: readonly Planne
 }
 
 /**
- * Returns the statement that selects the visible columns of a record, if it lies inside the scope, and those of related
- * records. The record is a subquery, so that its conditions need no alias.
+ * Returns the statement that selects the visible columns of a record and of its related records, if the record meets
+ * all conditions of `record.scope`. The record is a subquery, so that its conditions need no alias.
  */
 export function includingSelect (
   context: SqlContext, shape: StatementShape, record: ScopedRecord, includes: readonly PlannedInclude[]

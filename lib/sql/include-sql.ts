@@ -13,7 +13,7 @@ export interface FilledInclude extends Omit<PlannedInclude, 'scope' | 'path'> {
   readonly conditions: readonly FilledScope[]
 }
 
-/** A related record with slots in place of the values of its scope. */
+/** A related record with a {@link Slot} in place of each value of its scope. */
 export interface OpenInclude extends Omit<PlannedInclude, 'scope' | 'path'> {
   readonly conditions: readonly OpenScope[]
 }

@@ -26,8 +26,8 @@ export interface ListBase extends LongValues, FilteredTable {
 }
 
 /**
- * A {@link ListPlan} with a slot in place of each value, so that its SQL serves all requests that differ only in
- * values.
+ * A {@link ListPlan} with a {@link Slot} in place of each value, so that its SQL serves all requests that differ only
+ * in values.
  */
 export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
   readonly includes: readonly OpenInclude[]
@@ -41,7 +41,10 @@ export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
   readonly bounds: readonly Bound[]
   /** True if a cursor may be made of the last row, because pages are linked by cursors. */
   readonly hasCursors: boolean
-  /** True if the page skips so many rows that a subquery should choose its rows. Then there are no cursors. */
+  /**
+   * True if a subquery chooses the rows of the page, because the page skips many, as {@link selectFar} says. Pages
+   * after a cursor skip no rows, so there are no cursors then.
+   */
   readonly isFar: boolean
 }
 
@@ -59,7 +62,7 @@ export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan)
 
 /**
  * Most values, in the conditions and the search of a list, that each branch after a cursor repeats. If there are more
- * values, there is only one branch.
+ * values, there is only one branch, so that the statement does not have them several times.
  */
 const maxRepeatedValues = 64
 
@@ -142,8 +145,9 @@ function selectFirst (
 }
 
 /**
- * True if a list has filters, a scope, a search, or an ordering by more than one column. Any other list of a table that
- * is no view reads along the index of the primary key, and ends after `offset + limit` rows.
+ * True if a list may read many more rows than its page has: if it has filters, a scope, a search, or an ordering by
+ * more than one column, or if its table is a view. Any other list reads along the index of the primary key, and ends
+ * after `offset + limit` rows.
  */
 function mayTakeLong ({ model }: ListBase, { conditions, search, ordering }: OpenPlan, { views }: Dialect): boolean {
   return views?.has(model) === true || conditions.length > 0 || search.patterns.length > 0 || ordering.length > 1

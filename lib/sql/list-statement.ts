@@ -68,7 +68,10 @@ export function narrowedToRows (
   return { ...plan, conditions: [...plan.conditions, isOnPage], start: 0, after: plan.after && [] }
 }
 
-/** Rows that a page must skip for a subquery to pay: planning it takes PostgreSQL as long as skipping some hundred. */
+/**
+ * Fewest skipped rows for which a subquery chooses the rows of a page. PostgreSQL takes as long to plan the subquery as
+ * to skip some hundred rows.
+ */
 const minSkipped = 1000
 
 const compilers = { list: compileList, count: compileCount } as const
@@ -166,7 +169,7 @@ function shapeOf ({ dialect }: SqlContext, { name }: ListBase, plan: FilledPlan)
   return shape
 }
 
-/** True if a pattern of a search holds characters that the engine's patterns confuse. */
+/** True if a pattern of a search holds {@link Dialect.ambiguous} characters, which the engine takes for each other. */
 function isAmbiguous (search: ListPlan['search'], { ambiguous }: Dialect): boolean {
   return ambiguous !== undefined && search.some((pattern) => ambiguous.test(pattern))
 }

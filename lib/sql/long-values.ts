@@ -12,7 +12,9 @@ import { valueKindOf, type Column } from '../model/column.js'
 const withheldPrefix = `\u0001${randomBytes(12).toString('hex')}:`
 const withheldPrefixCode = withheldPrefix.charCodeAt(0)
 
-/** Limit for a statement that reads all values in full: no value has more bytes. Every engine has such an integer. */
+/**
+ * Limit, in bytes, for a statement that reads all values in full: no value has more. Every engine accepts this integer.
+ */
 export const unlimited = 2 ** 31 - 1
 
 /** True for text and JSON columns, whose values may be long. The bytes of such values bound the size of a page. */

@@ -9,7 +9,10 @@ import { conditionSql } from './condition.js'
 import { shapeOfCondition, withFewShapes, type FilledCondition } from './filled-condition.js'
 import { isReferred } from './selection.js'
 
-/** A condition of a scope, with slots in place of its values. */
+/**
+ * A condition of a scope. Its values are slots: places in the compiled statement that each request fills with its own
+ * values.
+ */
 export interface OpenScope extends PatternTraits {
   readonly joins: readonly ForeignKeyColumn[]
   readonly column: Column
@@ -29,8 +32,8 @@ export function fillScope ({ path, operator, values }: ScopeCondition, dialect: 
 }
 
 /**
- * Returns all that the SQL of a scope's condition depends on, except the table of its record, as one text. Of values
- * that fill slots, it has only their number.
+ * Returns a text that two conditions of a scope share exactly if they have the same SQL on the same table. So it serves
+ * as part of a key in a cache of statements. Of values that a request fills in, the text has only how many they are.
  */
 export function shapeOfScope (condition: FilledScope): string {
   return `${condition.joins.map(({ key }) => `${key}.`).join('')}${shapeOfCondition(condition)}`

@@ -16,8 +16,8 @@ export interface ScopedValues {
 }
 
 /**
- * Returns the statement that selects columns of a record, if it lies inside the scope. If `record` has an `ownerId` and
- * the resource an owner field, that user must own the record, too.
+ * Returns the statement that selects columns of a record, if the record meets all conditions of `record.scope`. If
+ * `record` has an `ownerId` and the resource an owner field, that user must own the record, too.
  */
 export function scopedSelect (
   context: SqlContext, shape: StatementShape, columns: 'visible' | 'stored', record: ScopedRecord
@@ -44,8 +44,8 @@ export function lockingSelect (context: SqlContext, shape: StatementShape, recor
 }
 
 /**
- * Returns the statement that deletes a record, if it lies inside the scope. If `record` has an `ownerId` and the
- * resource an owner field, that user must own the record, too.
+ * Returns the statement that deletes a record, if the record meets all conditions of `record.scope`. If `record` has an
+ * `ownerId` and the resource an owner field, that user must own the record, too.
  */
 export function scopedDelete (context: SqlContext, shape: StatementShape, record: ScopedRecord): Query {
   const statement = new ShapedStatement('delete', shape, context.dialect)
@@ -54,9 +54,10 @@ export function scopedDelete (context: SqlContext, shape: StatementShape, record
 }
 
 /**
- * Returns the statement that changes a record, if it lies inside the scope and all `references` refer to permitted
- * records. If `record` has an `ownerId` and the resource an owner field, that user must own the record, too. The
- * statement returns the visible columns if the engine can do that.
+ * Returns the statement that changes a record, if the record meets all conditions of `record.scope`, and each of
+ * `references` refers to a record that meets the conditions of the reference. If `record` has an `ownerId` and the
+ * resource an owner field, that user must own the record, too. The statement returns the visible columns if the engine
+ * can do that.
  */
 export function scopedUpdate (
   context: SqlContext, shape: StatementShape, record: ScopedRecord, { values, references }: ScopedValues
@@ -71,8 +72,8 @@ export function scopedUpdate (
 }
 
 /**
- * Returns the statement that creates a record, if all `references` refer to permitted records. The statement returns
- * the visible columns.
+ * Returns the statement that creates a record, if each of `references` refers to a record that meets the conditions of
+ * the reference. The statement returns the visible columns.
  */
 export function scopedInsert (
   context: SqlContext, shape: StatementShape, { values, references }: ScopedValues
@@ -96,7 +97,10 @@ export function referenceExists (
   return selectIfLeads(context, statement, [{ column, value, visible: scope, required: [] }])
 }
 
-/** Returns the statement that selects one row if all references refer to permitted records, otherwise none. */
+/**
+ * Returns the statement that selects one row if each of `references` refers to a record that meets the conditions of
+ * the reference, otherwise none.
+ */
 export function permittedReferences (
   context: SqlContext, shape: StatementShape, references: readonly GuardedReference[]
 ): Query {

@@ -25,7 +25,8 @@ export function isReferred (
 
 /**
  * Returns columns for `select`. Each row of the result then has the value of each column under the column's key, in the
- * form that `decode` takes. The value may be less than is stored, such as whole seconds.
+ * form that `decode` of the column's storage takes. Of some columns, only the part that records show is selected, such
+ * as whole seconds.
  */
 export function selection (
   columns: readonly Column[], dialect: Dialect
@@ -41,7 +42,7 @@ export function selected (column: Column, dialect: Dialect, alias?: string): Raw
   return sql`${storageOf(column, dialect).select?.(ref) ?? ref}`
 }
 
-/** Returns a value as SQL, to compare a column with it. */
+/** Returns a value as SQL to compare a column with: the parameter, converted if the column's storage needs that. */
 export function compared (column: Column, value: Parameter, dialect: Dialect): Expression<unknown> {
   return storageOf(column, dialect).compared?.(value) ?? sql`${value}`
 }

@@ -29,7 +29,10 @@ type StatementTable = Pick<StatementShape, 'name' | 'cachedAs' | 'model' | 'owne
 /** Alias of the record that a reference leads to. It differs from the names of all tables, because none has a blank. */
 const referred = 'referred record'
 
-/** Maps statements to the operations that events name. */
+/**
+ * The operation that events name for each kind of statement. The key of a kind also begins the name under which the
+ * statement is cached.
+ */
 const operations = {
   'read visible': 'read',
   'read stored': 'lock',
@@ -43,8 +46,9 @@ const operations = {
 } as const satisfies Readonly<Record<string, StatementOperation>>
 
 /**
- * Builds a statement on one record whose conditions may depend on the user. Each method adds values with a slot for
- * each, and adds to the statement's name all that its SQL depends on. `compileOnce` then caches the statement by name.
+ * Builds a statement on one record whose conditions may depend on the user. Each method adds values with a {@link Slot}
+ * for each, and adds to the statement's name all that its SQL depends on. `compileOnce` then caches the statement by
+ * name.
  */
 export class ShapedStatement {
   readonly #shape: StatementTable
@@ -61,8 +65,8 @@ export class ShapedStatement {
   }
 
   /**
-   * Returns the conditions that a row is the record and lies inside the scope. If `ownerId` is given and the resource
-   * has an owner field, the user with this id must own the record, too.
+   * Returns the conditions that a row is the record with the key `id`, and meets all conditions of `scope`. If
+   * `ownerId` is given and the resource has an owner field, the user with this id must own the record, too.
    */
   isRecord ({ id, scope, ownerId }: ScopedRecord): readonly Build[] {
     const { model, model: { primaryKey, table }, owner } = this.#shape

@@ -2,8 +2,8 @@ import type { CompiledQuery, SelectQueryNode, UpdateQueryNode } from 'kysely'
 import { LRUCache } from 'lru-cache'
 
 /**
- * Estimated bytes that one cache keeps: 2 MiB of all statements, and 10 KiB of one. A larger statement is compiled each
- * time.
+ * Most bytes, as estimated, that one cache of compiled statements keeps: 2 MiB. A single statement of more than 10 KiB
+ * is not kept, but compiled each time.
  */
 const maxShapesBytes = 2 * 2 ** 20
 const maxShapeBytes = 10 * 2 ** 10

@@ -21,8 +21,9 @@ export interface StatementShape {
   /** Columns that statements return: those that records show; for writes with hooks, all except hidden passwords. */
   readonly visible: readonly Column[]
   /**
-   * Columns that are read before an update or delete: the visible ones and the owner. Hidden columns are read only for
-   * hooks, because comparing a body with them would reveal their values.
+   * Columns that are read before an update or delete: the visible ones and the owner. Other hidden columns are read
+   * only for hooks. If bodies were compared with them, clients could find out their values by how an update is
+   * answered.
    */
   readonly stored: readonly Column[]
   /** Columns that a create writes: all except a key that the database generates, and what only the database fills. */
@@ -56,15 +57,20 @@ export interface Statements {
 
 export type Statement = (...parameters: readonly Stored[]) => Query
 
-/** Statement that finds no row. It replaces a read by a text that the character set of its column cannot hold. */
+/**
+ * Statement that finds no row. It runs in place of a statement that looks for a text which the character set of the
+ * column cannot hold: no row has such a text.
+ */
 export const selectNoRow: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
 
-/** Limit of one row. It is a literal, because all parameters of a statement for {@link withParameters} are slots. */
+/**
+ * Limit of one row. It is a literal, because each parameter of a statement for {@link withParameters} must be a slot.
+ */
 export const oneRow = sql.lit(1)
 
 /**
- * Compiles the fixed statements of a resource. The statement `read` is for `reader`, which may be another database (the
- * option `readDb`); all others are for `engine`.
+ * Compiles the statements of a resource whose SQL is the same for all requests. The statement `read` is for `reader`,
+ * which may be another database (the option `readDb`); all others are for `engine`.
  */
 export function compileStatements (
   engine: SqlContext, reader: SqlContext, shape: StatementShape
@@ -108,7 +114,7 @@ function compileUpdate (engine: SqlContext, shape: StatementShape, changed: read
 
 type Conditions = ReadonlyArray<RawBuilder<SqlBool>>
 
-/** Returns a slot for the value of each column, by the name of the column, in their order. */
+/** Returns a {@link Slot} for the value of each column, by the name of the column, in their order. */
 function slotsOf (columns: readonly Column[]): Readonly<Record<string, Slot>> {
   return Object.fromEntries(columns.map(({ name }, index) => [name, new Slot(index)]))
 }
@@ -122,8 +128,8 @@ function isTheOne ({ dialect }: SqlContext, { model }: StatementShape, from = 0)
 }
 
 /**
- * Returns the conditions of {@link isTheOne}. If the resource has an owner field, also the condition that the value of
- * the next slot is the owner.
+ * Returns the conditions of {@link isTheOne}. If the resource has an owner field, also the condition that the field
+ * holds the id of the user, which fills the slot after those of the key.
  */
 function isOwn (context: SqlContext, shape: StatementShape, from = 0): Conditions {
   const { model, owner } = shape

@@ -13,7 +13,10 @@ export function needsValue (column: Column, dialect: Dialect): boolean {
   return !column.nullable && defaultExpression(column, dialect) === undefined
 }
 
-/** True if a column can be added only to a table without rows. */
+/**
+ * True if a column can be added only to a table without rows: rows would have no value for it, or it is a foreign key
+ * with a default, which SQLite cannot add to a table with rows.
+ */
 export function needsEmptyTable (column: Column, dialect: Dialect): boolean {
   const hasDefault = defaultExpression(column, dialect) !== undefined
   return needsValue(column, dialect) || (dialect.schema.altersByColumn === true && isForeignKey(column) && hasDefault)

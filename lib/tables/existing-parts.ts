@@ -36,9 +36,9 @@ export class ExistingParts {
   readonly #columns: Set<string>
   /** Sets of columns that are unique together, as {@link setOf} writes them. */
   readonly #unique: Set<string>
-  /** First columns of indexes. */
+  /** Names of the columns that are the first of an index. A foreign key among them needs no index of its own. */
   readonly #indexed: Set<string>
-  /** Columns that have the index which their storage needs. */
+  /** Names of the columns that have the partial index which their storage needs. */
   readonly #stored: Set<string>
   readonly #replaceable: readonly NamedIndex[]
 
@@ -69,7 +69,7 @@ export class ExistingParts {
     return { columns: columns.filter((column) => adds(this.#columns, this.#fold(column))), unique, indexes, replaced }
   }
 
-  /** True if a unique index of columns begins with the columns of another index. */
+  /** True if a unique index of columns begins with the columns of another index, so that it can replace that index. */
   #serves (group: readonly Column[], { columns }: NamedIndex): boolean {
     const { foldName } = this.#dialect
     const names = namesOf(group).map(foldName)
@@ -81,12 +81,12 @@ export class ExistingParts {
   }
 }
 
-/** Returns the names of columns. */
+/** Returns the names that columns have in the database, in the same order. */
 export function namesOf (columns: readonly Column[]): readonly string[] {
   return columns.map(({ name }) => name)
 }
 
-/** Adds an item to a set. Returns false if it was there. */
+/** Adds an item to a set. Returns true if the set did not have the item before. */
 function adds (set: Set<string>, item: string): boolean {
   return set.size < set.add(item).size
 }

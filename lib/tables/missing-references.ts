@@ -52,5 +52,8 @@ function differencesOf ({ model, column }: Reference, existing: Existing): reado
     `'on delete ${action}': change the model, or the foreign key by a statement of your own`]
 }
 
-/** Actions for which the field option `onDelete` has a value. */
+/**
+ * Actions of foreign keys for which the field option `onDelete` has a value; `no action` also stands for `restrict`. A
+ * foreign key with any other action is not compared with its model.
+ */
 const comparable: readonly string[] = ['no action', 'cascade', 'set null']

@@ -10,7 +10,10 @@ export interface ParsedCheck {
 const operator = /^(?:[<>]=|=|in)$/i
 const lengthFunction = /^(?:char_)?length$/i
 const literal = /^'|^-?\d/
-/** Casts that PostgreSQL adds, brackets, and words around a list of values. */
+/**
+ * Matches the symbols that {@link parseCheck} leaves out: casts that PostgreSQL adds, brackets, commas, `any` and
+ * `array`.
+ */
 const ignored = /^(?:::[\w ]+|[()[\],]|any|array)$/i
 
 /** Returns a pattern that matches the quoted texts, casts, numbers, names and other symbols of SQL, one by one. */
@@ -53,8 +56,8 @@ function numberOf (value: string): string {
 }
 
 /**
- * Returns a value without the characters that engines escape differently. Each character beyond U+FFFF becomes `????`,
- * because MariaDB prints it so.
+ * Returns a literal in a form that is the same on all engines: without the characters that engines escape differently.
+ * Each character beyond U+FFFF becomes `????`, because MariaDB prints it so.
  */
 function labelOf (value: string): string {
   return value.replace(/\\[nrZ0]|[\\'\p{Cc}]/gu, '').replace(/[\u{10000}-\u{10ffff}]/gu, '????')
@@ -71,7 +74,9 @@ export function checksIn (statement: string, dialect: Dialect): readonly string[
   })
 }
 
-/** Returns the position of the parenthesis that closes the one at `start`. */
+/**
+ * Returns the position, in `words`, of the parenthesis that closes the one at position `start`; -1 if there is none.
+ */
 function closingOf (words: ReadonlyArray<readonly string[]>, start: number): number {
   let depth = 0
   return words.findIndex(([word], at) => {

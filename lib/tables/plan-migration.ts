@@ -19,13 +19,19 @@ import { planTables, type TablePlan } from './plan-tables.js'
 import { readTableFacts, tableObstacles } from './table-obstacles.js'
 import { typeOf } from './table.js'
 
-/** Tables and parts of tables that a migration adds for models, and differences that it does not change. */
+/**
+ * The tables and parts of tables that a migration adds to a database for models, and the differences between models and
+ * existing tables that the migration leaves as they are.
+ */
 export interface MigrationPlan {
   readonly tables: TablePlan
   readonly changes: readonly TableChange[]
-  /** Storages of the foreign keys that refer to existing columns, with exactly the types of these columns. */
+  /**
+   * How to store each foreign key that refers to an existing column, by the column of the foreign key. Each storage has
+   * exactly the type of the referenced column, because PostgreSQL and MariaDB may refuse another. Empty on SQLite.
+   */
   readonly storages: ReadonlyMap<Column, Storage>
-  /** Differences that a migration does not change, with the remedies, as sentences. */
+  /** Differences between models and existing tables that the migration leaves as they are, as texts with remedies. */
   readonly differences: readonly string[]
 }
 
@@ -61,7 +67,10 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
   }
 }
 
-/** Reads the foreign keys and the checks of a database. */
+/**
+ * Reads the foreign keys of a database (`references`), its check constraints (`checks`), and the tables that can have
+ * no foreign keys (`detached`).
+ */
 async function readRules ({ db, dialect, dialect: { catalog } }: Engine, tables: DatabaseTables) {
   const { rows: references } = await catalog.references.execute(db)
   const { rows: detached } = await catalog.tablesWithoutForeignKeys?.execute(db) ?? { rows: [] }

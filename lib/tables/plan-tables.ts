@@ -50,8 +50,8 @@ function targetsOf ({ columns }: Model): readonly ForeignKeyColumn[] {
 }
 
 /**
- * True if a foreign key of `model` refers to its own table, or to one that is not in `waiting`, the models still to
- * create.
+ * True if the table of `model` can be created now with this foreign key, even if the engine needs the target first. The
+ * foreign key must refer to that table itself, or to one that is not in `waiting`, the models still to create.
  */
 function canReferTo (model: Model, column: ForeignKeyColumn, waiting: ReadonlySet<Model>): boolean {
   const target = column.target()
@@ -59,7 +59,8 @@ function canReferTo (model: Model, column: ForeignKeyColumn, waiting: ReadonlySe
 }
 
 /**
- * Checks that foreign keys refer to tables that exist or are to be created, if the engine needs that.
+ * Checks that each foreign key of the tables to create refers to a table that exists or is to be created. Does nothing
+ * on SQLite, where a table may refer to one that does not exist.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the foreign key and the table that is missing
  */

@@ -9,7 +9,11 @@ import { namesOf, type TableChange } from './existing-parts.js'
 import type { DatabaseTables } from './read-tables.js'
 import { typeOf, uniqueNameOf } from './table.js'
 
-/** Facts about the tables of a database that keep something from being added to them. */
+/**
+ * Facts about existing tables for {@link tableObstacles}. `named` has the names that no new index can have.
+ * `partitions` has the columns by which tables are partitioned. `unalterable` has the tables to which some kinds of
+ * columns cannot be added.
+ */
 export interface TableFacts {
   readonly tables: DatabaseTables
   readonly dialect: Dialect
@@ -33,7 +37,11 @@ export async function readTableFacts (
   }
 }
 
-/** Returns why the table itself keeps parts of a change from being added, as sentences with the remedies. */
+/**
+ * Returns why parts of a change cannot be added to an existing table, whatever its rows, as sentences with the
+ * remedies. The table may take no such column, its partitions may permit no such unique index, or another index may
+ * have the name. Returns none if everything can be added.
+ */
 export function tableObstacles (change: TableChange, facts: TableFacts): readonly string[] {
   return [...alterObstacles(change, facts), ...partitionObstacles(change, facts), ...nameObstacles(change, facts)]
 }

@@ -23,8 +23,8 @@ export interface TableIndex {
 }
 
 /**
- * Creates the table of a model, with the foreign keys in `references`. Fails if the table exists. The indexes that
- * {@link indexesOf} returns must follow.
+ * Creates the table of a model, with the foreign keys in `references`. Fails if the table exists. The caller must then
+ * create the indexes that {@link indexesOf} returns.
  */
 export async function createTable (
   db: SchemaTarget, { model, references }: PlannedTable, dialect: Dialect
@@ -88,7 +88,10 @@ export function typeOf (column: Column, model: Model, dialect: Dialect): string 
   return type(isSecret(column) ? {} : options)
 }
 
-/** Returns an index for each foreign key that no unique index serves, and for each column whose storage needs one. */
+/**
+ * Returns an index for each foreign key that no unique index serves, and for each column whose `Storage` in the engine
+ * has an `index`, such as a date with time on SQLite.
+ */
 export function indexesOf (model: Model, dialect: Dialect): readonly TableIndex[] {
   const { table, columns } = model
   const stored = columns.flatMap((column) => {
@@ -122,7 +125,10 @@ export async function addReference (db: SchemaTarget, { model: { table }, column
     .onDelete(onDeleteOf(column)).execute()
 }
 
-/** Most characters in the name of an index or a constraint. Engines cut longer names, or refuse them. */
+/**
+ * Most characters in the name of an index or a constraint. PostgreSQL cuts names after 63 bytes, and MariaDB refuses
+ * names of more than 64 characters.
+ */
 const maxNameLength = 60
 
 /** Returns the name of an index or a constraint. A hash replaces its end if it is longer than {@link maxNameLength}. */
@@ -179,7 +185,7 @@ export function constrain (
 
 /**
  * Returns the default of a column as SQL, so that rows that other programs insert get it, too. Returns undefined if the
- * column has no default or null, if a function gives it, and for passwords, because these are hashed.
+ * column has no default, if its default is null or a function, and for a password, which would be stored unhashed.
  */
 export function defaultExpression (column: Column, dialect: Dialect) {
   const { default: declared } = column.options

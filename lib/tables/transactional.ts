@@ -5,8 +5,9 @@ import type { PermittedWrites } from './enforceable.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
- * Finds the models whose table has no transactions although clients may write to it, each with the reason and the
- * remedy in words that follow the name of the table. A write that is refused in its transaction would stay there.
+ * Returns the models whose tables have no transactions although clients may write to them, such as MyISAM tables of
+ * MariaDB. The texts are the reason and the remedy, in words that follow the name of the table. Without a transaction,
+ * a write that the API refuses after making it cannot be undone.
  */
 export async function findUntransactional (
   handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]

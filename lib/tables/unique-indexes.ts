@@ -36,7 +36,10 @@ export function uniqueSets (rows: readonly KeyRow[], dialect: Dialect): Set<stri
   return new Set(columnsByKey(rows).map((names) => setOf(names, dialect)))
 }
 
-/** Returns the same text for the same columns, in whatever order. */
+/**
+ * Returns the names of columns as one text, sorted and separated by commas. Lists of the same columns give the same
+ * text, whatever their order.
+ */
 export function setOf (names: readonly string[], { foldName }: Dialect): string {
   return names.map(foldName).sort().join()
 }

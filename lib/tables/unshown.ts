@@ -5,13 +5,14 @@ import { storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 
 /**
- * Most rows of a table that are checked when an app starts: a large table must not keep the app waiting. Further rows
- * are not checked.
+ * Most rows of a table that {@link unshownColumns} checks. It runs when an app starts, and a large table must not keep
+ * the app waiting.
  */
 const sampleSize = 1000
 
 /**
- * Milliseconds for the check of one table, which may be locked. After that the check is given up, and finds no column.
+ * Milliseconds that {@link unshownColumns} waits for its query of one table, which may be locked. After that it returns
+ * no column.
  */
 const maxCheckMs = 2000
 

@@ -82,7 +82,10 @@ export async function writeDown (to: MigrationTarget, plan: MigrationPlan, diale
   if (unchecked !== undefined) to.run(unchecked.end)
 }
 
-/** Writes the step that creates the index of a foreign key again, if MariaDB has dropped it. */
+/**
+ * Writes the step of `down` that creates an index again if MariaDB has dropped it. MariaDB drops the index that it made
+ * for a foreign key when `up` adds a unique index that serves the foreign key, too.
+ */
 async function restoreIndex (to: MigrationTarget, table: string, { name, columns }: NamedIndex): Promise<void> {
   to.comment('MariaDB drops the index that it made for a foreign key when another one serves the foreign key.')
   await to.schema.createIndex(name).ifNotExists().on(table).columns([...columns]).execute()

@@ -50,7 +50,10 @@ export function safeInteger (text: string): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Returns the text itself if {@link integer} takes its form and it lies within -2^63 … 2^63-1; otherwise undefined. */
+/**
+ * Returns the text itself if it is an integer in the form that {@link integer} accepts and lies within -2^63 … 2^63-1;
+ * otherwise undefined.
+ */
 export function bigintText (text: string): string | undefined {
   if (!integerText.test(text) || text.length > 20) return undefined
   const value = BigInt(text)

@@ -118,7 +118,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   /**
    * Prepares and runs a statement. With a name it stays prepared for the next use. Without a name it is closed on the
-   * server after its answer. It is prepared nevertheless, because values written into its SQL may get other types.
+   * server after its answer. It is prepared in that case, too: otherwise the driver would write the values into the
+   * SQL, where they may get other types.
    */
   #execute<R> (statement: QueryOptions, name: string | undefined, callback: Callback<R>): void {
     const asked: { command?: Executing } = {}

@@ -13,9 +13,9 @@ export type DriverConnection = {
   execute<R> (statement: QueryOptions, callback: Callback<R>): Executing
 } & PoolConnection
 
-/** A statement that the driver first prepares, and then sends with its values. */
+/** The driver's object for a statement that it runs: it prepares the statement first, and then sends the values. */
 export interface Executing {
-  /** The prepared statement. Undefined until it is prepared; its values are sent then. */
+  /** The prepared statement. Undefined until the driver has prepared it, which is when the driver sends the values. */
   readonly statement?: unknown
 }
 

@@ -6,9 +6,9 @@ import { notSentCode } from '../statement-failure.js'
 const fatal = 'fatal'
 
 /**
- * Returns the codes of a failure; the first one that `failures` lists decides. The error number comes before the
- * driver's name for it, because that is the name of MySQL, and may be wrong for MariaDB. The SQLSTATE decides for a
- * trigger that gives 45000 with a number of its own.
+ * Returns the codes of a failure: error number, SQLSTATE, name, and `fatal` if the connection broke. The first one that
+ * `failures` lists decides. The number comes before the driver's name for it, because the name is that of MySQL, and
+ * may be wrong for MariaDB. If a trigger gives SQLSTATE 45000 with a number that is not listed, the SQLSTATE decides.
  */
 function codesOf (failure: Error): readonly string[] {
   const number = Number(propertyOf(failure, 'errno'))

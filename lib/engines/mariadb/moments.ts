@@ -3,7 +3,7 @@ import { cutFraction, exactMoment, inWholeSeconds } from '../moments.js'
 import { asIs, named, type Storage } from '../storage.js'
 
 /**
- * Returns a condition that is true if a date is one of the calendar. Columns may also hold dates whose year, month or
+ * Returns a condition that is true if a date exists in the calendar. Columns may also hold dates whose year, month or
  * day is zero, or the 30th of February. MariaDB computes null from such a date.
  */
 const isOfCalendar = (column: Expression<unknown>) => sql<SqlBool>`(${column} + interval 0 day) is not null`
@@ -26,7 +26,10 @@ const moments = {
   ...asIs
 } as const satisfies Storage
 
-/** Storage of moments with fractions of a second, in columns that createTables() does not make. */
+/**
+ * Storage of dates and times in columns with fractions of a second, such as `datetime(6)`. createTables() makes no such
+ * columns, but an existing table may have them. Records show whole seconds.
+ */
 const fractionalMoments: Storage = {
   ...moments,
   select: textOf('%Y-%m-%d %H:%i:%s.%f'),

@@ -34,8 +34,8 @@ export const maxSortLength = 8192
 const minSortBuffer = 2 ** 21
 
 /**
- * Returns the statement that sets up a connection to a node before its first use. If `statementTimeout` is 0, the
- * server's own limit stays.
+ * Returns the statement that sets up a connection to a node before its first use. `statementTimeout` is in
+ * milliseconds; if it is 0, the server's own limit stays.
  */
 export function sessionSettings (node: NodeState | undefined, statementTimeout: number): string {
   const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00', max_sort_length = ${maxSortLength}, ` +
@@ -75,7 +75,10 @@ export function unfitErrorsOf (node: NodeState | undefined): ReadonlySet<number 
   return node?.isInCluster === 1 ? unfitInCluster : unfitErrors
 }
 
-/** Converts what a server reports of itself to the report on a node's health. */
+/**
+ * Makes the report on a node's health from its answer to {@link stateQuery}. `writable` and `readonly` are options of
+ * the database: with `writable`, only a node that accepts writes serves; with `readonly`, the status is never `up`.
+ */
 export function toNodeReport (
   node: NodeState | undefined, { writable, readonly }: { readonly writable: boolean, readonly readonly: boolean }
 ): NodeReport {

@@ -12,8 +12,9 @@ import { busyOn, probeMariadb, readState } from './probe.js'
 import { toNodeReport } from './node-state.js'
 
 /**
- * Maximum number of callers that wait for a connection to one node; a further one is refused at once. The driver also
- * counts those that have given up.
+ * Maximum number of callers that wait in the driver for a connection to one node. A further caller gets an error at
+ * once. The limit keeps the queue from growing without end if the server hangs. A caller that gave up after two seconds
+ * counts until the driver has a connection for it.
  */
 const queueLimit = 500
 
@@ -31,8 +32,9 @@ interface NodeSetting {
   readonly options: Required<ServerOptions>
   readonly prepared: PreparedStatements<DriverConnection> | undefined
   /**
-   * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time; `code` names the
-   * reason. The receiver must make the next connection look for a node that serves.
+   * Called if the node reports that it cannot serve, for example because it accepts no writes or shuts down. Also
+   * called if a connection to it breaks or gives no answer in time. `code` is the error code of the reason. The
+   * receiver must make the next connection look for a node that serves.
    */
   leave (node: MariadbNode, code: string): void
   readonly events: Events
@@ -78,9 +80,9 @@ export class MariadbNode implements ReportingNode {
   }
 
   /**
-   * Checks that the server answers, and accepts writes if it must.
+   * Checks that the node can serve statements and, if the option `writable` is true, that it accepts writes.
    *
-   * @throws the reason if it does not
+   * @throws the driver's failure, or an error that says why the node cannot be used
    */
   async check (): Promise<void> {
     await probeMariadb(this.#config, this.#setting.options.writable)

@@ -4,9 +4,10 @@ import { answerOf, driver } from './driver.js'
 import { requireFit, stateQuery, type NodeState } from './node-state.js'
 
 /**
- * Checks that a server serves and, if `writable` is true, that it accepts writes.
+ * Checks that a server can serve statements and, if `writable` is true, that it accepts writes.
  *
- * @throws the driver's failure, within two seconds; otherwise that of {@link requireFit}
+ * @throws the driver's failure, within two seconds, if the server does not answer the question; the error of
+ *   {@link requireFit} if its answer says that it cannot be used
  */
 export async function probeMariadb (config: ConnectionOptions, writable: boolean): Promise<void> {
   const [node] = await ask<NodeState>(config, stateQuery)
@@ -14,9 +15,10 @@ export async function probeMariadb (config: ConnectionOptions, writable: boolean
 }
 
 /**
- * Returns the state of a server that serves.
+ * Returns what a server reports of its state; undefined if its answer has no row.
  *
- * @throws the driver's failure, within `maxMs` milliseconds; otherwise that of {@link requireFit}
+ * @throws the driver's failure, within `maxMs` milliseconds, if the server does not answer the question; the error of
+ *   {@link requireFit} if it is a Galera node without a majority
  */
 export async function readState (config: ConnectionOptions, maxMs: number): Promise<NodeState | undefined> {
   const [node] = await ask<NodeState>(config, stateQuery, maxMs)

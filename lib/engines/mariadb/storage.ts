@@ -45,7 +45,10 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   return { ...others, select: asDouble, ...asSingle }
 }
 
-/** Returns the storage of decimals in a column that may hold more digits than records show; otherwise undefined. */
+/**
+ * Returns the storage of decimals in a `double` column, or in a `decimal` column with more digits after the point than
+ * the field's `scale`. Returns undefined for other columns.
+ */
 function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage | undefined {
   const { decimal } = mariadbStorage
   if (written.startsWith('double')) return { ...decimal, select: inFull, ...inDoubles(asDouble) }

@@ -4,9 +4,12 @@ import { labelsOf } from '../described-types.js'
 import { asIs, named, type Storage, type WrittenColumn } from '../storage.js'
 import { maxSortLength } from './node-state.js'
 
-/** Types of columns of texts, except `char`. */
+/** Types of columns for texts of variable length, which fields of the kinds text and json may use. */
 export const textTypes = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
-/** Types of values that are texts of a certain form. MariaDB refuses another text, or stores one of that form. */
+/**
+ * Types of columns whose values are texts of a certain form, such as times. MariaDB refuses a text of another form, or
+ * stores a text of the right form in its place.
+ */
 const writtenTypes = ['enum', 'set', 'time', 'inet4', 'inet6'] as const
 /** Collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
 export const exactCollation = 'utf8mb4_nopad_bin'
@@ -33,7 +36,10 @@ const anyText = {
  */
 const { isCollated: _isCollated, ...exactTexts } = anyText
 
-/** Characters whose sort keys `max_sort_length` holds: each character has up to four bytes. */
+/**
+ * Number of characters of a text that certainly count in an ordering by MariaDB. Each takes up to four of the
+ * {@link maxSortLength} bytes, and MariaDB counts one character less than these bytes hold: 255 with 1,024 bytes.
+ */
 const maxSortedLength = maxSortLength / 4 - 1
 
 /** True if a column of this type may hold more than {@link maxSortedLength} characters. */
@@ -52,8 +58,8 @@ const byBytes = {
 } as const satisfies Partial<Storage>
 
 /**
- * Returns the storage of a column of enumerations, sets or times, of long texts, or of texts whose collation is exact;
- * otherwise undefined.
+ * Returns the storage of a column of enumerations, sets or times, of texts that may be longer than
+ * {@link maxSortedLength} characters, or of texts in the collation {@link exactCollation}; otherwise undefined.
  */
 function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
   // MariaDB orders an enum or a set by number, and compares it as text.
@@ -65,7 +71,7 @@ function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
   return written.startsWith('time') ? { ...anyText, select: asText, alters: alteredBy(written) } : undefined
 }
 
-/** Storage of texts. */
+/** Storage of texts in MariaDB. For some types and collations of columns, {@link textsOf} returns another one. */
 export const text = { ...anyText, ofType: textsOf } as const satisfies Storage
 
 /** Matches a time as MariaDB writes it: with two or three digits for the hours, and maybe a minus or a fraction. */

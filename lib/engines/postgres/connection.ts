@@ -18,8 +18,9 @@ export interface ConnectionSetting {
   /** Statements that the connections have prepared; undefined if nothing is to be prepared. */
   readonly prepared: PreparedStatements<DriverClient> | undefined
   /**
-   * Called if the connection breaks, gives no answer in time, or its node proves to be unfit; `code` names the reason.
-   * The receiver must make the next connection look for a node that serves.
+   * Called if the node reports that it cannot serve, for example because it accepts no writes or shuts down. Also
+   * called if the connection breaks or gives no answer in time. `code` is the error code of the reason. The receiver
+   * must make the next connection look for a node that serves.
    */
   leave (code: string): void
 }
@@ -36,8 +37,9 @@ const stateQuery = `select pg_is_in_recovery() as standby,
 /** SQLSTATEs of a node that is unfit for the next statement, too: it only reads, is shutting down or starting. */
 const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
 /**
- * SQLSTATEs, one with the function that failed, after which the connection is closed, but its node is not left: a
- * prepared statement no longer fits its table, or a pooler lost it or gave it to another client.
+ * SQLSTATEs of a stale prepared statement: it no longer fits its table, or a pooler lost it or gave it to another
+ * client. The connection is then closed, but its node stays in use. `0A000` has other causes, too, so it counts only
+ * with the name of the server's function that failed.
  */
 const staleStatementCodes = new Set(['0A000 RevalidateCachedQuery', '26000', '42P05'])
 
@@ -50,8 +52,9 @@ const broken = new WeakSet<DriverClient>()
 const unconfirmed = new WeakSet<DriverClient>()
 
 /**
- * Notes when a new connection breaks, and when the server stops waiting for a standby, because an administrator
- * cancelled a commit. The server then answers as if the commit were safe, and tells the truth only in a notice.
+ * Adds a new connection to {@link broken} when it breaks. Adds it to {@link unconfirmed} when the server stops waiting
+ * for a standby, because an administrator cancelled a commit. The server then answers as if the commit were safe, and
+ * tells the truth only in a notice.
  */
 export function watchConnection (client: DriverClient): void {
   // Without a listener the process ends when a connection in use dies.

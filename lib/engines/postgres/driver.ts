@@ -13,7 +13,7 @@ interface UndeclaredParts {
   query<R> (query: pg.QueryConfig, callback: (error: Error | null, result: PostgresQueryResult<R>) => void): void
 }
 
-/** Pool of the driver, with the type of its connections. */
+/** Pool of the driver `pg`, whose connections have the type {@link DriverClient}. */
 export interface DriverPool {
   connect (): Promise<DriverClient>
   end (): Promise<void>
@@ -25,7 +25,11 @@ interface Driver extends Pick<typeof pg, 'Client' | 'DatabaseError' | 'types'> {
   readonly Pool: new (config: pg.PoolConfig) => DriverPool
 }
 
-/** Returns the driver `pg`. */
+/**
+ * Returns the package `pg`, and loads it at the first call.
+ *
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE if the package is not installed
+ */
 export function driver (): Driver {
   return loadDriver<Driver>('pg')
 }

@@ -12,7 +12,8 @@ const broken = 'broken'
  * Returns the codes of a failure; the first one that `failures` lists decides. Their order is: SQLSTATE and routine,
  * SQLSTATE, class and severity, class, routine, {@link broken}. A class is the first two characters of an SQLSTATE:
  * https://www.postgresql.org/docs/15/errcodes-appendix.html. The routine is the function in the server's source that
- * failed. It tells apart failures with the same SQLSTATE.
+ * failed. It tells apart failures with the same SQLSTATE. The result is empty for a fault of the program, such as a
+ * TypeError without a code.
  */
 export function codesOf (failure: Error): readonly string[] {
   const code = propertyOf(failure, 'code')
@@ -31,16 +32,18 @@ function isSent (failure: Error): boolean {
 }
 
 /**
- * Codes and classes whose messages may be logged: they name tables, columns and rules, but hold no values, apart from
- * those that {@link isLoggable} excludes. Messages of class 22 (data errors) quote values, except 22001.
+ * SQLSTATEs, and classes (their first two characters), whose messages may be logged: they name tables, columns and
+ * constraints, but hold no values. {@link isLoggable} excludes some of these messages. Class 22 (data errors) is left
+ * out, because its messages quote values, except those of 22001.
  */
 const loggableCodes = new Set([
   '08', '0A', '22001', '23', '25', '26', '28', '3D', '3F', '40', '42', '44', '53', '54', '55', '57', '58', 'XX'
 ])
 
 /**
- * Codes and classes whose messages quote names of the statement. If a function was running, they are not logged: it may
- * execute a statement made of values, and the message may then hold values.
+ * Classes of SQLSTATEs (their first two characters) whose messages quote names in the statement. Such a message is not
+ * logged if a function of the database was running. The function may execute a statement made of values, which the
+ * message would then quote.
  */
 const statementCodes = new Set(['08', '0A', '25', '26', '28', '3D', '3F', '42', 'XX'])
 

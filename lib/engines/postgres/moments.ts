@@ -6,8 +6,9 @@ import { asText } from './texts.js'
 type Select = NonNullable<Storage['select']>
 const asItIs = (column: Expression<unknown>) => column
 /**
- * Returns a condition that is true if a date lies in the years 1 to 9999. Columns may also hold infinite, earlier and
- * later dates. The offset of the literals counts only if the column has a time zone.
+ * Returns a condition that is true if a date, or date and time, lies in the years 1 to 9999. Columns may also hold
+ * infinite, earlier and later ones. The limits are written with the offset of UTC, which PostgreSQL ignores if the
+ * column has no time zone.
  */
 const isOfOurTime = (column: Expression<unknown>) =>
   sql<SqlBool>`${column} >= '0001-01-01 00:00:00+00' and ${column} < '10000-01-01 00:00:00+00'`

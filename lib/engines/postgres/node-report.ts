@@ -8,7 +8,10 @@ interface Fitness {
   readonly maxLag?: number
 }
 
-/** Returns the reason why a server is not fit to be used; undefined if it is. */
+/**
+ * Returns the reason why a server must not be used; undefined if it may be used. The reasons are: it is a standby
+ * although it must accept writes, or `maxLag` is given and it lags by more milliseconds or cannot tell its lag.
+ */
 export function faultOf (
   { standby, lag }: Pick<PostgresReport, 'standby' | 'lag'>, { writable, maxLag }: Fitness
 ): Error | undefined {

@@ -18,8 +18,9 @@ interface NodeSetting {
   readonly options: NodeOptions
   readonly prepared: PreparedStatements<DriverClient> | undefined
   /**
-   * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time; `code` names the
-   * reason. The receiver must make the next connection look for a node that serves.
+   * Called if the node reports that it cannot serve, for example because it accepts no writes or shuts down. Also
+   * called if a connection to it breaks or gives no answer in time. `code` is the error code of the reason. The
+   * receiver must make the next connection look for a node that serves.
    */
   leave (node: PostgresNode, code: string): void
   readonly events: Events
@@ -68,9 +69,10 @@ export class PostgresNode implements ReportingNode {
   }
 
   /**
-   * Checks that the server is no standby if it must accept writes, and does not lag more than `maxLag` milliseconds.
+   * Checks that the server is no standby if the option `writable` is true, and that it lags at most `maxLag`
+   * milliseconds if that option is given.
    *
-   * @throws the reason if it is not
+   * @throws the driver's error, or an error that says why the server must not be used
    */
   async check (): Promise<void> {
     const fault = faultOf(await probePostgres(this.#config), this.#options)
@@ -109,8 +111,8 @@ function openPool (config: pg.ClientConfig, { connections }: NodeOptions): Drive
 }
 
 /**
- * Returns a URL whose connections are read only from the start. A setting made later would stay with a pooler, and
- * reach other clients.
+ * Returns a URL whose connections are read-only from the start. To set this by a later statement would be wrong: a
+ * pooler keeps the setting, and may give the connection to another client.
  */
 function readOnlyUrl (url: string): string {
   const changed = new URL(url)

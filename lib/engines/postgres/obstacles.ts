@@ -8,7 +8,10 @@ import type { Catalog } from '../catalog.js'
 export const visible = sql`c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
   and c.relnamespace <> 'information_schema'::regnamespace and c.relnamespace <> 'pg_catalog'::regnamespace`
 
-/** Queries for what `migration` compares, or what keeps it from changing a table. */
+/**
+ * Queries for the command `migration`. They find the check constraints that it compares with the models, and the names
+ * that no new index can have. They also find the columns that each unique index of a partitioned table must have.
+ */
 export const postgresObstacles = {
   // Django, too, names its checks like this. But createTables() also makes a text in the collation "C", or an index
   // whose name begins with that of the table and `__`, as others seldom do.

@@ -34,19 +34,20 @@ const isFinite = (column: Expression<unknown>) =>
   sql<SqlBool>`abs(cast(${column} as numeric)) <= 1.7976931348623157e308`
 
 /**
- * Returns a condition that is true if a number is not 0, but a double cannot tell it from 0. Casting it to a double
- * would be an error, too.
+ * Returns a condition that is true if a number is not 0, but a double cannot tell it from 0. PostgreSQL fails if such a
+ * number is cast to a double.
  */
 const isTiny = (column: Expression<unknown>) =>
   sql<SqlBool>`(${column} <> 0 and abs(cast(${column} as numeric)) < 4.9e-324)`
 
 const double = (value: Parameter | Expression<unknown>) => sql`cast(${value} as double precision)`
-/** Largest double; a larger number cannot be shown. */
+/** Largest double. Records show null for a larger number, which JavaScript would read as infinity. */
 const maxDouble = sql`1.7976931348623157e308::numeric`
 
 /**
- * Returns conditions that compare a numeric column by the numbers that records show. A number that cannot be shown is
- * beyond all others, as in the order of the engine.
+ * Returns conditions that compare a numeric column by the doubles that records show. Records show null for a number
+ * beyond the range of doubles. Such a number counts as infinite here, so that it comes before or after all doubles, as
+ * in an ordering by the engine.
  */
 const asDouble: ShownCondition = (column, operator, values) => {
   const infinite = sql`when ${column} > ${maxDouble} then 'Infinity' when ${column} < -${maxDouble} then '-Infinity'`
@@ -58,8 +59,8 @@ const asDouble: ShownCondition = (column, operator, values) => {
 
 /**
  * Returns the storage of numbers in a column of type `numeric` or `real`; undefined for a column of another type. A
- * `numeric` may be larger and have more digits than a number of JSON. Cursors hold only numbers that records show in
- * full, so they are compared with the stored numbers as they are.
+ * `numeric` may be larger or have more digits than a double, so filters compare the doubles that records show. A cursor
+ * holds a number only if records show all its digits, so this number is compared with the column itself.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (written === 'real') return singles()
@@ -75,7 +76,10 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   }
 }
 
-/** Returns the storage of decimals in a column that may hold more digits than records show; otherwise undefined. */
+/**
+ * Returns the storage of decimals in a `double precision` column, or in a `numeric` column that may have more digits
+ * after the point than the field's `scale`. Returns undefined for other columns.
+ */
 function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage | undefined {
   const { decimal } = postgresStorage
   if (written === 'double precision') return { ...decimal, ...inDoubles(double) }
@@ -84,8 +88,8 @@ function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage
 }
 
 /**
- * Returns the storage of floating-point numbers of 32 bits. They are selected as doubles, because only their binary
- * value tells which number they are.
+ * Returns the storage of floating-point numbers of 32 bits. They are selected as doubles, which hold their exact binary
+ * values. From these, {@link asSingle} finds the number with the fewest digits.
  */
 function singles (): Storage {
   return { ...postgresStorage.number, select: double, isWhole: isFinite, ...asSingle }

@@ -29,7 +29,8 @@ type IsSought = (column: RawBuilder<unknown>, values: readonly Parameter[]) => R
  * Returns conditions that compare a column by the text of its values. No row equals a text that is no value of the
  * column's type. Without this, PostgreSQL would fail at such a text.
  *
- * @param isSought  returns a condition for `eq` and `in` that holds for all rows found, and for which an index serves
+ * @param isSought  returns a further condition for `eq` and `in` that an index serves; it must be true for each row
+ *   whose text is one of the values, and may be true for others
  */
 const byText = (isSought?: IsSought): ShownCondition => (column, operator, values) => {
   const text = byBytes(column)

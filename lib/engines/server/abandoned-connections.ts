@@ -6,7 +6,10 @@ import type { Duplex } from 'node:stream'
  */
 const askIntervalMs = 1000
 
-/** Returns the ids of those connections that the server still works for; rejects if it gives no answer. */
+/**
+ * Function that gets the ids of connections, and returns those for which the server still works on a statement. It
+ * rejects if the server gives no answer.
+ */
 type AskBusy = (ids: readonly number[]) => Promise<ReadonlySet<number>>
 
 /**

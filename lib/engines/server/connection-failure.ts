@@ -12,7 +12,10 @@ const account = 'user and password in the URL'
 const database = 'database in the URL'
 const place = 'host and port in the URL'
 
-/** Remedies by the code of a failure to connect. Codes of MariaDB are numbers. */
+/**
+ * Parts of the database URL to check, as messages name them, by the code of a failure to connect. The code is an
+ * SQLSTATE, an error number of MariaDB as text, or a code of the operating system.
+ */
 const remedies = new Map([
   ['28P01', account], ['28000', account], ['1045', account], ['1698', account],
   ['3D000', database], ['1049', database], ['1044', database],
@@ -20,8 +23,9 @@ const remedies = new Map([
 ])
 
 /**
- * Returns the error to throw if a server gives no connection. It says which server, the reason of the driver and what
- * to check, and has the properties of the failure. The drivers name no password.
+ * Returns the error to throw if a server gives no connection. Its message says which server, the reason of the driver
+ * and what to check. It holds no password, because no message of the drivers does. The error also has the properties of
+ * `failure`, such as its code.
  */
 export function connectionFailure (failure: Error, { name, opener, host }: ServerWords): Error {
   const [remedy = 'URL'] = ['errno', 'code'].flatMap((property) => remedies.get(propertyOf(failure, property)) ?? [])
@@ -32,8 +36,8 @@ export function connectionFailure (failure: Error, { name, opener, host }: Serve
 }
 
 /**
- * Returns the message of an error; the drivers name no password. Returns the code if the message is empty, as it is if
- * a host has several addresses and all of them fail.
+ * Returns the message of a driver's error, which never holds a password. If the message is empty, returns the code: the
+ * message is empty if a host has several addresses and all of them fail.
  */
 export function reasonOf (error: unknown): string {
   const message = propertyOf(error, 'message')

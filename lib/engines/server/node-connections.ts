@@ -62,7 +62,10 @@ export class NodeConnections<Raw extends object> {
   #inUse = 0
   #waiting = 0
   readonly #abandoned: AbandonedConnections
-  /** Limits the connections of each purpose; a lookup may take any connection. */
+  /**
+   * Limits how many connections reads take at the same time, and how many writes take. Undefined for lookups, which may
+   * take any connection.
+   */
   readonly #shares: Readonly<Record<Purpose, Semaphore | undefined>>
   #wroteAt = -Infinity
 
@@ -95,7 +98,7 @@ export class NodeConnections<Raw extends object> {
    * not stop reads.
    *
    * @throws NoneIsFree if no connection becomes free, which is published as an event; otherwise the error of the
-   *   driver, with words about the server
+   *   driver, with a message that names the server and says what to check
    */
   async take (purpose: Purpose): Promise<Lease<Raw>> {
     const start = performance.now()

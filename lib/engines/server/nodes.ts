@@ -31,9 +31,9 @@ interface Setting<Node> {
   /** True if an error says that a node serves, but accepts no more connections. */
   isFull (error: unknown): boolean
   /**
-   * True if the first node of the list that serves is to be used: if the last check is more than a second old, the next
-   * call for a connection checks the nodes again. False if a node is used as long as it serves, whatever its place in
-   * the list.
+   * True if the first node in the order of the URL that serves is to be used: if the last check is more than a second
+   * old, the next call for a connection checks the nodes again. False if a node is used as long as it serves, whatever
+   * its place in the URL.
    */
   readonly isWatched: boolean
   /** Publishes which node is in use. */

@@ -5,7 +5,7 @@ import { connectTimeoutMs } from './server-options.js'
 
 /** How to close the sockets. */
 interface Closing {
-  /** True for a socket whose answer is overdue. */
+  /** True for the socket of a connection on which the answer to a statement is overdue. */
   isOverdue (socket: Duplex): boolean
   /** Maximum milliseconds to wait for the sockets in use. */
   readonly maxWaitMs: number

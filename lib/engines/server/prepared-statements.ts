@@ -10,7 +10,7 @@ const maxStatements = 100
  * bytes for each character.
  */
 const maxSize = 64 * 1024
-/** Characters that each parameter of a statement counts for, besides those of the text. */
+/** Number of characters that each parameter adds to the size of a statement, as {@link maxSize} counts it. */
 const parameterSize = 40
 
 /**

@@ -4,8 +4,8 @@ import { requireBoolean, requireKnown, requireWholeNumber } from '../../suggest.
 /** Options for a database on a server. If the URL names several servers, each of them is a node. */
 export interface ServerOptions {
   /**
-   * Maximum number of connections of this process to a node, besides short ones that ask for its state. If all are in
-   * use, a statement waits for some seconds, and then fails with 503. Default 10.
+   * Maximum number of connections of this process to a node, not counting short ones that ask for the node's state. If
+   * all are in use, a statement waits for one, usually for four seconds, and then fails with 503. Default 10.
    */
   readonly connections?: number
   /**

@@ -4,8 +4,8 @@ import type { Row } from '../executor.js'
 import type { Stored } from '../storage.js'
 
 /**
- * Maximum number of statements in one cache; a connection has two. It is needed because clients choose the shapes of
- * lists.
+ * Maximum number of statements in one cache; a connection has two caches. Without the limit, caches would grow without
+ * end, because clients choose filters and orderings, and so make ever new statements.
  */
 const maxStatements = 500
 /** Maximum number of characters of all statements in one cache together. Each character takes some 26 bytes. */

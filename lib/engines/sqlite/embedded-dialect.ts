@@ -85,8 +85,8 @@ export class EmbeddedDialect extends SqliteDialect {
   }
 
   /**
-   * Returns the executors of `db`, a Kysely instance with this dialect. While somebody holds a connection in Kysely's
-   * driver, their statements on that connection wait there for their turn.
+   * Returns the executors of `db`, a Kysely instance with this dialect. While a caller holds a connection in Kysely's
+   * driver, for example during a transaction, the executors' statements on that connection wait until it is free.
    */
   makeExecutors (db: Pick<Kysely<never>, 'getExecutor'>): Executors {
     const parts = {
@@ -100,8 +100,8 @@ export class EmbeddedDialect extends SqliteDialect {
 }
 
 /**
- * Returns the function with which Kysely's driver prepares statements. That function throws, before a write or a
- * commit, if `requireFile` does.
+ * Returns the function with which Kysely's driver prepares statements. Before a write or a commit, that function calls
+ * `requireFile`, which throws if the database file was moved, replaced or deleted.
  */
 function preparing (statements: SqliteConnection['objects'], requireFile: () => void): (sql: string) => Statement {
   return (sql) => {

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 /**
- * Thrown when the file was moved, replaced or deleted. The code is that of SQLite, which itself looks for the file only
- * without a write-ahead log.
+ * Thrown when the database file was moved, replaced or deleted. It has the code that SQLite itself gives to this
+ * failure. SQLite looks for the file only if it has no write-ahead log, so this process must look itself.
  */
 class FileMoved extends Error {
   readonly code = 'SQLITE_READONLY_DBMOVED'

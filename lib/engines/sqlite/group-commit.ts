@@ -13,8 +13,8 @@ const minGroupSize = 2
 
 /**
  * Commits writes in groups, if many come: those of one event-loop turn together, at the end of that turn. A commit
- * takes as long as a short write, and far longer if it waits for the disk. While another process has the lock, all wait
- * in one queue with one attempt at a time, because many attempts would block the process.
+ * takes as long as a short write, and far longer if it waits for the disk. While another process has the lock, all
+ * writes wait in one queue, which makes one attempt at a time, because many attempts would block the process.
  */
 export class GroupCommit {
   readonly #writeGroup: ReturnType<typeof groupWriter>
@@ -24,8 +24,8 @@ export class GroupCommit {
   /** Milliseconds that the last write took, or that one of the last group took on average. */
   #writeMs = 0
   /**
-   * Set while another process has the lock that the queue waits for: the failure that told so, and a promise that
-   * resolves when the wait is over.
+   * Set while the queue waits for a lock that another process has; otherwise undefined. `failure` is the error by which
+   * SQLite reported the lock. `gone` resolves when the wait is over.
    */
   #lock: { readonly failure: unknown, readonly gone: Promise<void> } | undefined
 

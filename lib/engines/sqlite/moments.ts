@@ -19,10 +19,10 @@ export function isOtherForm (column: Expression<unknown>, kind: Kind): RawBuilde
 const digits = sql.lit('0123456789')
 
 /**
- * Returns SQL of what records show of a text. If `datetime()` of values.ts reads a moment in the text, they show that
- * moment in UTC, cut to `length` characters; otherwise they show the text itself. SQLite's own function alone would not
- * do: it also reads other texts, rounds fractions, and takes the 31st of February for a day in March. An offset may
- * have a blank before it.
+ * Returns SQL of what records show of a text. If `datetime()` of lib/values/values.ts reads a moment in the text, as in
+ * ISO 8601, that is the moment in UTC, cut to `length` characters; otherwise it is the text itself. The function
+ * `datetime()` of SQLite is not enough: it also reads other texts, rounds fractions, and takes the 31st of February for
+ * a day in March. A blank may stand before an offset.
  */
 function momentOf (text: Text, length: number): Text {
   return sql`coalesce((
@@ -94,7 +94,7 @@ function indexedBounds ({ table, name }: WrittenColumn): Bounds {
  * programs wrote. Except for `ne`, a condition on the stored texts lets an index serve. Texts of another form than that
  * of the API must also meet a condition on what records show.
  *
- * @param guard  the column, if an index tells at once if other programs wrote to it
+ * @param guard  the column, if it has an index that finds the texts of another form at once; otherwise absent
  */
 export function asShown (kind: Kind, guard?: WrittenColumn): ShownCondition {
   const bounds = guard === undefined ? wideBounds : indexedBounds(guard)
@@ -142,5 +142,5 @@ function isNear (column: Text, values: readonly Parameter[]): Text {
   return sql`${column} >= ${earliest} and ${column} <= ${latest}`
 }
 
-/** End of the name of the index that holds only rows in which another program wrote the moment. */
+/** End of the name of the index that holds only rows whose moment does not have the form that the API writes. */
 export const otherFormIndex = 'foreign'

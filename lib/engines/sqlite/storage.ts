@@ -51,7 +51,9 @@ const exact: Exact = {
   read: (text) => datetime(text) === undefined ? undefined : text
 }
 
-/** Types that programs give to columns of texts, although SQLite would keep digits in them as numbers. */
+/**
+ * True for the types that programs give to columns of texts, although SQLite stores a text of digits there as a number.
+ */
 const isTextual = named('time', 'uuid')
 const isJson = named('json', 'jsonb')
 const holdsText = held('text', 'none')
@@ -61,15 +63,19 @@ const plainText = {
   isCollated: true,
   ...asIs
 } as const satisfies Storage
-/** Matches the texts that SQLite would store as numbers in a column of a type such as `time`. */
+/** Matches the texts that SQLite would store as numbers in a column of a type for which {@link isTextual} is true. */
 const numeric = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i
-/** Storage of texts in columns of a type such as `time`. */
+/**
+ * Storage of texts in columns of a type for which {@link isTextual} is true. A stored number is selected as text. A
+ * write of a text that SQLite would store as a number is refused.
+ */
 const textualTypes: Storage = {
   ...plainText, select: (column) => sql`cast(${column} as text)`, alters: (value) => numeric.test(String(value))
 }
 /**
- * Storage of texts in columns without a type, which keep a number as a number. It is selected as it is, because no
- * cursor may hold its text: SQLite orders numbers before all texts.
+ * Storage of texts in columns without a type. SQLite keeps a number there as a number, and records show it as text. The
+ * column is selected as it is, not cast to text, because no cursor may hold the text of a number: SQLite orders numbers
+ * before all texts.
  */
 const untyped: Storage = { ...plainText, showsOthers: true, decode: String }
 const text: Storage = {
@@ -107,7 +113,10 @@ function isRead (stored: Stored): stored is number {
   return isDouble || Number.isSafeInteger(stored)
 }
 
-/** Keeps numbers in cursors. No cursor holds a value that is not read as it is stored. */
+/**
+ * Conversion of numbers for cursors. No cursor is written with a value for which {@link isRead} is false, because it
+ * would mark another position.
+ */
 const exactRead: Exact = { write: (stored) => isRead(stored) ? String(stored) : '', read: finiteNumber }
 
 const exactDecimal: Exact = {

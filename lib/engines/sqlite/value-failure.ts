@@ -3,9 +3,9 @@ import { propertyOf } from '../failure-properties.js'
 import type { Query } from '../executor.js'
 
 /**
- * Code given to the failure of a sound write that SQLite could not execute with its values: a function in a computed
- * column, an index, a check or a trigger does not take one. SQLite gives the same code, `SQLITE_ERROR`, to faults of a
- * statement, such as a missing column.
+ * Code that replaces `SQLITE_ERROR` if a write of the plugin is valid SQL, but fails with its values: a function in a
+ * computed column, an index, a check or a trigger does not accept one of them. SQLite also gives `SQLITE_ERROR` to
+ * faults of a statement, such as a missing column.
  */
 export const valueFailureCode = 'SQLITE_ERROR_VALUE'
 

@@ -13,7 +13,7 @@ const retryPauseMs = 10
  * moment, because SQLite does not. The process is blocked while it waits. A database in memory stays without a log.
  *
  * @param timeout  milliseconds after which it gives up
- * @throws the driver's failure, if it is not a busy database, or if that is busy for longer than the time-out
+ * @throws the driver's failure: after the time-out if the database is still busy, at once if the failure is another one
  */
 export function switchToWal (database: Switchable, timeout: number): void {
   for (const end = performance.now() + timeout; !isSwitched(database, end);) {

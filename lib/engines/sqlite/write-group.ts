@@ -54,8 +54,8 @@ export function groupWriter (database: Database, beforeCommit: () => void): (wai
 }
 
 /**
- * Executes writes in their order, until they have taken 10 ms or another process has the lock. If the
- * first write finds the lock taken, throws its failure.
+ * Executes writes in their order, until they have taken 10 ms or another process has the lock. If the first write finds
+ * the lock taken, throws its failure.
  *
  * @param check  called after each write; throws if the write has rolled back those before it
  */

@@ -7,26 +7,27 @@ import { TurnQueue } from './turn-queue.js'
 
 /**
  * Requests of one queue that may use a database server at a time, over all clients; further ones wait in the queue.
- * There are several for each database connection, so that no connection is idle. The guarded queues admit
- * {@link maxLogins} more, because requests that wait for the check of a password do not use the server.
+ * There are several for each database connection, so that no connection is idle. The queues for operations that look
+ * for the user admit {@link maxLogins} more, because requests that wait for the check of a password do not use the
+ * server.
  */
 const maxRunning = 64
 
 /**
- * Queues of reads and of writes: `guarded` for operations that look for the user, which includes open operations of a
- * resource with a scope, and `open` for all others. A request waits only for requests of its own queue. For an engine
- * in this process, reads and writes share one queue.
+ * Queues of reads and of writes. `guarded` is for operations that look for the user: those that need one, and, if the
+ * policy knows users, those that anybody may do on a resource with a scope. `open` is for all others. A request waits
+ * only for requests of its own queue. For an engine in this process, reads and writes share one queue.
  */
 export type Queues = Readonly<Record<Exclude<Protection, 'closed'>, Readonly<Record<'reads' | 'writes', RequestQueue>>>>
 
-/** Opens the queues for an engine that works in this process. */
+/** Opens the queues for an engine that works in this process. They spread requests over event-loop turns. */
 export function openTurnQueues (connections: Connections): Queues {
   const open = new TurnQueue(connections, 'open')
   const guarded = new TurnQueue(connections, 'guarded')
   return { open: { reads: open, writes: open }, guarded: { reads: guarded, writes: guarded } }
 }
 
-/** Opens the queues for a database server. */
+/** Opens the queues for a database server. They limit how many requests use it at a time. */
 export function openSlotQueues (connections: Connections): Queues {
   // Requests that wait for the check of a password hold a slot, but do not use the server.
   const guardedSlots = maxRunning + maxLogins

@@ -11,12 +11,17 @@ import { keepingSlot, releasing, SlotQueue, type RouteHandler } from './slot-que
 
 /** The hooks and the handler that scheduling gives to a route. */
 export interface Schedule {
-  /** Hooks in which a request waits for its turn or for a slot. They come before the policy. */
+  /**
+   * Hooks in which a request waits until it may run: for time in the event loop if the database works in this process,
+   * otherwise for one of the slots of the database server. They come before the hooks of the policy. Empty for an
+   * operation that nobody may do.
+   */
   readonly preHandler: readonly preHandlerHookHandler[]
   readonly onSend: readonly onSendHookHandler[]
   /**
-   * Returns a handler that calls `handle`, holds the request's slot until `handle` has settled, and may send its answer
-   * together with others.
+   * Returns a handler that calls `handle`, and may hold the answer back until the event-loop turn ends, to send it
+   * together with others. If the request occupies a slot of a database server, the handler frees it when `handle` has
+   * settled.
    */
   wrap (handle: RouteHandler): RouteHandler
 }
@@ -66,8 +71,8 @@ export class Scheduler {
 }
 
 /**
- * If at least this many answers became ready in one event-loop turn, those of the next turn are sent together. With
- * fewer, waiting for each other would only delay them.
+ * If at least this many answers became ready in one event-loop turn, those of the next turn that has any are sent
+ * together. With fewer, waiting for each other would only delay them.
  */
 const minBatchSize = 4
 

@@ -8,7 +8,10 @@ const turnMs = 20
 /** Used instead of `turnMs` for 50 ms after a connection was accepted, so that further clients are accepted quickly. */
 const turnMsWhileOpening = 2
 
-/** Requests that each turn tries to let go on, in addition to twice as many as went on in the turn before. */
+/**
+ * Least number of waiting requests that each event-loop turn tries to let go on. Twice the number of requests that went
+ * on in the turn before is added.
+ */
 const minTried = 8
 
 /**

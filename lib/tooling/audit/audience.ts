@@ -6,18 +6,18 @@ import type { AnyPolicy, Identity } from '../../policy/policy.js'
 import { isPermitted, protectionOf } from '../../policy/protection.js'
 
 /**
- * The audiences, widest first: who may do an operation. `some users` means a part of the users that only the policy
- * itself knows.
+ * The audiences, widest first: who may do an operation. `anybody` includes clients that are not logged in, and `users`
+ * means all who are logged in. `some users` means a part of these that only the policy itself knows.
  */
 export const audiences = ['anybody', 'users', 'some users', 'admins', 'nobody'] as const
 export type Audience = (typeof audiences)[number]
 
 /**
- * Returns the audience of an operation: `anybody` if the policy lists the operation as open, `nobody` if as closed.
- * Otherwise asks the policy about two users with made-up properties ({@link madeUpUser}): one is an admin, the other is
- * not. Returns `users` if it permits the latter, and `admins` if it permits only the admin and looked for nothing but a
- * flag for admins in the other. Returns `nobody` if it refuses both, and would refuse every user. Otherwise returns
- * `some users`: the policy throws, or its answer may depend on more, such as a role.
+ * Returns who may do an operation: `anybody` if the policy lists it in `open`, `nobody` if in `closed`. Otherwise asks
+ * the policy about two users who do not exist ({@link madeUpUser}), an admin and one who is no admin. Returns `users`
+ * if it permits the latter. Returns `admins` if it permits only the admin, and read nothing but a flag for admins in
+ * the other. Returns `nobody` if it refuses both and would refuse every user. Otherwise returns `some users`: the
+ * policy throws, or its answer may depend on more, such as a role.
  */
 export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   const protection = protectionOf(policy, operation)
@@ -31,16 +31,18 @@ export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   return user.isCertain && admin.isCertain ? 'nobody' : 'some users'
 }
 
-/** The answer of a policy about a made-up user. */
+/** The answer of a policy about a user who does not exist ({@link madeUpUser}), and what it read in that user. */
 interface Verdict {
-  /** Undefined if the policy throws. */
+  /**
+   * True if the policy permits the operation to the user. Undefined if it throws; the other properties are then false.
+   */
   readonly isPermitted: boolean | undefined
   /**
-   * True if the answer is the same about all admins, or about all other users: the policy looked at nothing in the
-   * user, or only at an `admin` that is always a boolean.
+   * True if the policy would answer the same about every admin, or, if this user is no admin, about every user who is
+   * none. It then read nothing in the user, or only an `admin` that is always a boolean.
    */
   readonly isCertain: boolean
-  /** True if the policy looked at nothing in the user but whether it is an admin. */
+  /** True if the policy read nothing in the user, or only whether the user is an admin. */
   readonly looksOnlyForAdmins: boolean
 }
 
@@ -57,7 +59,11 @@ function askAbout ({ identity }: MadeUpUser, policy: AnyPolicy, operation: Opera
   }
 }
 
-/** Returns a function that is true for names of properties that say only whether a user of the policy is an admin. */
+/**
+ * Returns a function that is true for a name of a property that says only whether a user is an admin. This is `admin`.
+ * If neither `userAuth` nor `adminAuth` finds the users of the policy, it is also `isAdmin`, `staff`, … Without a name,
+ * the function returns false.
+ */
 export function looksForAdmin (policy: AnyPolicy): (name?: PropertyKey) => boolean {
   const isBoolean = hasBooleanAdmin(policy)
   return (name) => name === 'admin' || (!isBoolean && isAdminFlag(String(name)))
@@ -101,8 +107,8 @@ const members: Readonly<Record<Audience, readonly MadeUpName[]>> = {
 }
 
 /**
- * True if a made-up user may belong to an audience. The user `nobody`, a client that is not logged in, belongs only to
- * `anybody`.
+ * True if the user of this name may belong to an audience: a `user`, an `admin`, or `nobody`, a client that is not
+ * logged in. `nobody` belongs only to `anybody`.
  */
 export function isMember (audience: Audience, { name }: Pick<MadeUpUser, 'name'>): boolean {
   return members[audience].includes(name)

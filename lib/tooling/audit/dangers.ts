@@ -11,7 +11,7 @@ import { audiencesOf, fieldPermissions } from './permissions.js'
 import { scopeDangers } from './scope-dangers.js'
 import { visibleRecordsOf } from './visible-records.js'
 
-/** Names of fields that give power over other users, in addition to flags such as `is_admin`. */
+/** Matches the names of fields that give power over other users, in addition to flags such as `is_admin`. */
 const powerNames = /^(?:roles?|permissions?)$/i
 
 /** Returns the dangers in the resources of an app, grouped by resource. */
@@ -95,8 +95,8 @@ function columnDangers (
 }
 
 /**
- * Returns the column by which a policy knows who is an admin; undefined if there is none. The `login` of a custom
- * policy may be any value.
+ * Returns the column by which a policy knows who is an admin; undefined if there is none. The type is `unknown` because
+ * the `login` of a custom policy may be any value.
  */
 function adminColumnOf ({ login }: AnyPolicy): unknown {
   return Object(Object(login).found).admin
@@ -122,7 +122,8 @@ function pathDangers (resource: Resource): Danger[] {
 
 /**
  * Returns the audience that may filter by a path. Clients must be permitted to list the resource and each model on the
- * path, so this is the narrowest of those audiences. It is `nobody` if a model on the path is closed to all clients.
+ * path, so this is the narrowest of those audiences. It is `nobody` if no client of the resource may filter through a
+ * model on the path.
  */
 function searchersOf (resource: Resource, { joins }: Path): Audience {
   const { closedModels, guardedModels } = resource

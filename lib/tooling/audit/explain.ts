@@ -7,14 +7,14 @@ import { countStatement, firstLimits, listStatement, withIncludes } from '../../
 import { lastOf } from '../../values/lookup.js'
 
 /**
- * The `limit` of an explained list with a filter, a search or a condition of a scope. With a small one, the database
- * may plan to read the table until it has enough rows, even if an index could find them.
+ * The `limit` of a list of which the database is asked whether an index finds its rows. With a small `limit`, the
+ * database may plan to read the table until it has enough rows, even if an index could find them.
  */
 const explainedLimit = 1_000_000
 
 /**
- * True if an index finds the rows that meet the last condition of a list, both for the query that reads a page and for
- * the query that counts the records.
+ * True if an index finds the rows that meet the condition of a list, both for the query that reads a page and for the
+ * query that counts the records. The list should have one condition; of several, only the last one is checked.
  */
 export async function isSought (resource: Resource, plan: ListPlan): Promise<boolean> {
   const { reader: { db, dialect: { plans } }, model } = resource
@@ -26,8 +26,8 @@ export async function isSought (resource: Resource, plan: ListPlan): Promise<boo
 
 /**
  * True if each column that a search looks at has an index that finds the rows with a word, both for the query that
- * reads a page and for the query that counts the records. These are indexes of expressions. `plans.sought` does not
- * list them, so it is not asked.
+ * reads a page and for the query that counts the records. Unlike {@link isSought}, this runs no query `plans.sought`,
+ * because that query does not list the indexes of expressions that a search uses.
  */
 export async function isSearchSought (resource: Resource, plan: ListPlan): Promise<boolean> {
   const { model: { table }, searched } = resource
@@ -68,6 +68,9 @@ export async function hasColumn (
 /**
  * Returns the database's plan for a statement of a list, by default the one that reads a page. The statement itself is
  * not run.
+ *
+ * @param use  what the list needs an index for. On PostgreSQL it decides the settings with which a small table is
+ *   planned as if it were large
  */
 export async function explain (
   resource: Resource, use: PlannedUse, plan: ListPlan, statement: typeof countStatement = listStatement

@@ -7,8 +7,9 @@ import { isMember, looksForAdmin, watched, type Audience } from './audience.js'
 import { evaluate, madeUpUsers } from './visible-records.js'
 
 /**
- * Returns the columns of a resource that its scope fixes to one value for each user of an audience, so that none of
- * these users chooses the value. A property of a user counts as one value.
+ * Returns the columns for which the scope of a resource permits each user of an audience only one value, so that no
+ * user chooses the value. A property of the user, such as `user.company`, counts as one value. Returns none if there is
+ * no scope.
  */
 export function fixedColumns (resource: Resource, audience: Audience): readonly Column[] {
   const { policy, scopeRule } = resource
@@ -20,9 +21,10 @@ export function fixedColumns (resource: Resource, audience: Audience): readonly 
 }
 
 /**
- * Returns the columns that a scope fixes for a made-up user. None if the scope looks at more of the user than it
- * returns, such as a role: then it may return other conditions for other users. Flags for admins do not count, because
- * both an admin and another user are made up.
+ * Returns the columns for which a scope permits one of the {@link madeUpUsers} only one value. Returns none if the
+ * scope reads a property of the user that it does not return as a value, such as a role: it may then return other
+ * conditions for other users. Reading a flag for admins does not count, because the caller asks about an admin and
+ * another user.
  */
 function fixedFor (resource: Resource, rule: ScopeRule, user: MadeUpUser): readonly Column[] {
   const isAdminLook = looksForAdmin(resource.policy)

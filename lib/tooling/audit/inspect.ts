@@ -18,7 +18,10 @@ interface AnyApp {
 /** A report about an app: permissions, scopes, dangers, and lists that may be slow or large. */
 export interface Inspection {
   readonly resources: readonly ResourcePermissions[]
-  /** The records that each scope shows to users with made-up properties: one row for each kind. */
+  /**
+   * The records that each scope shows to users with made-up properties: one row for each scope and sort of user (not
+   * logged in, logged in, admin).
+   */
   readonly scopes: readonly VisibleRecords[]
   readonly dangers: readonly Danger[]
   /** Filters, searches, orderings, related records and scopes that no index serves, the largest tables first. */

@@ -13,7 +13,7 @@ export type Changer = Audience | 'owner' | 'admins who own it' | 'some users who
 
 /**
  * Who may use one field: `read` it in answers, `filter` and `order` lists by it, and write it in the body of a `create`
- * or an `update`. Nobody writes what the scope fixes to one value for all who may write.
+ * or an `update`. The last two are `nobody` if the scope permits each user who may write only one value of the field.
  */
 export interface FieldPermissions {
   readonly field: string
@@ -28,7 +28,10 @@ export interface FieldPermissions {
 export interface ResourcePermissions {
   readonly resource: string
   readonly operations: Readonly<Record<Operation, Changer>>
-  /** Operations that at least one made-up user may do, but not with every record, because of the scope. */
+  /**
+   * Operations that at least one sort of user (not logged in, logged in, admin) may do, but, because of the scope, not
+   * with every record.
+   */
   readonly scoped: readonly Operation[]
   readonly fields: readonly FieldPermissions[]
 }

@@ -23,7 +23,10 @@ function isScoped (resource: Resource): resource is Scoped {
   return resource.scopeRule !== undefined
 }
 
-/** Returns a danger if a scope shows every record to somebody, but only some or none to users who should see more. */
+/**
+ * Returns a danger if a scope shows every record to clients that are not logged in, but not to users, or every record
+ * to users, but not to admins. Those who may neither list nor read the resource do not count.
+ */
 function excessDangers (resource: Scoped): readonly Danger[] {
   const audiences = audiencesOf(resource)
   const readers = visibleRecordsOf(resource).filter(({ user }) =>
@@ -60,7 +63,8 @@ function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly D
 }
 
 /**
- * Returns a danger if clients may refer to records that the scope of a later resource of the same model hides.
+ * Returns a danger if clients may refer to records that the scope of a later resource of the same model hides. The
+ * first resource of a model decides which records foreign keys may refer to. If it has no scope, these are all records.
  *
  * @param hiding  that later resource, if there is one
  */
@@ -76,6 +80,8 @@ function referenceDangers ({ name }: Resource, hiding: Resource | undefined): re
 /**
  * Returns which users may do what with all records of a resource, although the scope of another resource hides records
  * from these users: `users may list, read`. Returns an empty text if there are no such users. Admins do not count.
+ *
+ * @param rule  scope of the other resource
  */
 function unboundedUsers (resource: Resource, rule: ScopeRule): string {
   const { policy, owner } = resource

@@ -12,9 +12,9 @@ import { sampleValues } from '../../plan/sample.js'
 import { evaluate, madeUpUsers } from './visible-records.js'
 
 /**
- * Returns the scopes of the made-up users who may list a resource and see records there; none if the resource has no
- * scope. A scope that fails counts as one without conditions. Admins count only if no other users do, because they are
- * few.
+ * Returns the scopes of those {@link madeUpUsers} who may list a resource and see records there; none if the resource
+ * has no scope. A scope that fails counts as one without conditions. The scope of an admin is returned only if there is
+ * no scope of another user, because admins are few.
  */
 export function listedScopes (resource: Resource): readonly Scope[] {
   const { policy, scopeRule } = resource
@@ -28,8 +28,9 @@ export function listedScopes (resource: Resource): readonly Scope[] {
 }
 
 /**
- * Returns the names of all conditions of those scopes in which no index serves any condition. To find out, the database
- * explains a list with each condition, but does not run it.
+ * Returns the names of all fields and paths, such as `project__company`, in the conditions of those scopes in which no
+ * index serves any condition. To find out, the database is asked for the plan of a list with each condition. The list
+ * itself is not run.
  */
 export async function unindexedScopes (resource: Resource, scopes: readonly Scope[]): Promise<readonly string[]> {
   const names = new Set<string>()
@@ -56,7 +57,10 @@ async function isConditionSought (resource: Resource, condition: ScopeCondition)
   return true
 }
 
-/** Returns the condition that a foreign key at the end of `joins` refers to a record with a made-up key. */
+/**
+ * Returns a condition for a list that is only planned: the foreign key `column`, at the end of `joins`, refers to a
+ * record whose key is a sample value.
+ */
 function references (joins: ScopeCondition['path']['joins'], column: ForeignKeyColumn): ScopeCondition {
   return { path: { joins, column }, operator: 'eq', values: sampleValues(column) }
 }

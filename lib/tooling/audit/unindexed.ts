@@ -40,8 +40,8 @@ const viewer: ListViewer = { ...unscoped, closed: noModels }
  * finds the records of each scope, searches, filters and orderings need no index of their own, because they read only
  * these records. The database explains lists with one condition, one related record or one ordering each, and the
  * counts of those with a condition, but runs none of them. Filters are on the fields of the resource, on those of the
- * models that its foreign keys refer to, and on paths that its option `filterable` names. Lists that the limits refuse
- * to everybody are left out.
+ * models that its foreign keys refer to, and on paths that its option `filterable` names. Leaves out lists that the
+ * option `limits` refuses.
  */
 export async function unindexedOf (resource: Resource, sizes: TableSizes): Promise<readonly Unindexed[]> {
   const { name: resourceName, model: { table }, reader: { db } } = resource
@@ -94,8 +94,8 @@ async function unindexedIncludes (resource: Resource): Promise<readonly Found[]>
 }
 
 /**
- * True if indexes find the rows of a search, or if the limits refuse the search. The sample has three letters if the
- * limits permit so many, because some indexes find no shorter texts.
+ * True if indexes find the rows of a search, or if the option `limits` refuses the search. The search is for `abc`, or
+ * for its beginning if `limits.patternLength` permits no three letters: some indexes find no shorter texts.
  */
 async function isSearchServed (resource: Resource): Promise<boolean> {
   const plan = planOf(resource, `search=${'abc'.slice(0, resource.limits.patternLength)}`)
@@ -103,8 +103,8 @@ async function isSearchServed (resource: Resource): Promise<boolean> {
 }
 
 /**
- * Returns paths that clients can filter by: all through at most one foreign key, but longer ones only if the option
- * `filterable` names them. Primary keys are left out, because they always have an index.
+ * Returns the paths that clients can filter by: fields of the resource, fields of the models that its foreign keys
+ * refer to, and paths that its option `filterable` names. Primary keys are left out, because they always have an index.
  */
 function filterPaths (resource: Resource): readonly Path[] {
   const all = new Map(
@@ -115,7 +115,7 @@ function filterPaths (resource: Resource): readonly Path[] {
 
 /**
  * True if an index finds the rows of a filter by equality, or by null if the field has no operator `eq`. Also true if
- * the limits refuse the filter.
+ * the option `limits` refuses the filter.
  */
 async function isFilterSought (resource: Resource, path: Path): Promise<boolean> {
   const { column } = path
@@ -126,7 +126,7 @@ async function isFilterSought (resource: Resource, path: Path): Promise<boolean>
   return plan === undefined || await isSought(resource, plan)
 }
 
-/** True if an index gives the rows in the order of a column, or if the limits refuse the ordering. */
+/** True if an index gives the rows in the order of a column, or if the option `limits` refuses the ordering. */
 async function isOrdered (resource: Resource, column: Column): Promise<boolean> {
   const plan = planOf(resource, `ordering=${column.field}`)
   if (plan === undefined) return true
@@ -137,7 +137,7 @@ async function isOrdered (resource: Resource, column: Column): Promise<boolean> 
   return await hasColumn(db, dialect.plans.leading, { table: model.table, column: column.name })
 }
 
-/** Returns the plan of a list, or undefined if the limits refuse the list. */
+/** Returns the plan of the list that a query string asks for, or undefined if the option `limits` refuses the list. */
 function planOf (resource: Resource, query: string): ListPlan | undefined {
   try {
     return planList(resource, parseListQuery(query, resource.limits.queryLength, resource.maxLimit), viewer)

@@ -7,7 +7,7 @@ import { withTypedValues } from '../../policy/typed-scope.js'
 import { scopeFor, type ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
 
-/** The records that a scope shows to a made-up user, or the failure of the scope. */
+/** The records that a scope shows to one of the {@link madeUpUsers}, or the failure of the scope. */
 export type ScopeOutcome =
   | { readonly sees: 'everything' | 'nothing' }
   | {
@@ -34,8 +34,9 @@ export function visibleRecordsOf ({ name, policy, scopeRule }: Resource): readon
 }
 
 /**
- * Returns the made-up users of a policy: `nobody` if an operation is open, a user and an admin. The admin is missing if
- * the policy finds its users in a model that has no field for admins.
+ * Returns the users who are made up to ask a policy or a scope about them: a user and an admin. If anybody may do some
+ * operation of the policy, also `nobody`, a client that is not logged in. The admin is missing if the policy finds its
+ * users in a model that has no field for admins.
  */
 export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
   const { found } = Object(policy.login)
@@ -45,13 +46,19 @@ export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
   ]
 }
 
-/** A scope for a made-up user, with made-up values. `scope` has no conditions if the scope fails. */
+/**
+ * The scope of a resource for one of the {@link madeUpUsers}, with made-up values for the user's properties, and what
+ * this user sees (`outcome`). `scope` has no conditions if the scope fails.
+ */
 export interface Evaluation {
   readonly scope: Scope
   readonly outcome: ScopeOutcome
 }
 
-/** Evaluates a scope for a made-up user. If the scope throws, the outcome is `fails`. */
+/**
+ * Returns what the function `scope` of a resource gives for one of the {@link madeUpUsers}. If it throws, or returns
+ * what is no scope, the outcome is `fails`.
+ */
 export function evaluate (rule: ScopeRule, user: MadeUpUser): Evaluation {
   let given: unknown
   const scopeOf: ScopeRule['scope'] = (identity) => {

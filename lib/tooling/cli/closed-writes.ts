@@ -8,17 +8,18 @@ import { readTables } from '../../tables/read-tables.js'
 import { findUntransactional } from '../../tables/transactional.js'
 import type { Note } from '../introspect/model-plan.js'
 
-/** A model, and the operations on it that the app must close; none if its table takes all writes. */
+/** A model, and the writes that the app must refuse to everybody (`closed`); none if its table takes all writes. */
 export interface ClosedWrites {
   readonly model: Model
   readonly closed: readonly Operation[]
 }
 
 /**
- * Finds the writes that an app must close: those that a table refuses whatever a client sends, and all writes to a
- * table without transactions, which would keep a write that the API refuses.
+ * Finds the writes that an app must refuse to everybody: those that a table refuses whatever a client sends, and all
+ * writes to a table without transactions. In such a table, a write that the API refuses after making it could not be
+ * undone.
  *
- * @returns a row for each model, also if nothing is closed, and notes with the reasons
+ * @returns a row for each model, also if no write is refused, and notes with the reasons
  */
 export async function findClosedWrites (
   db: AnyKysely, models: readonly Model[]
@@ -45,7 +46,10 @@ function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string
   return columns.map((column) => ({ table, column, why }))
 }
 
-/** Returns the policy under which anybody may do everything except the closed operations, which get the answer 401. */
+/**
+ * Returns the policy under which anybody may do everything except the operations in `closed`. These are answered with
+ * 401, as the specification of the API demands for writes under its read-only policy.
+ */
 export function openExcept (closed: readonly Operation[]): Policy {
   return Object.freeze({
     open: operations.filter((operation) => !closed.includes(operation)),

@@ -12,8 +12,8 @@ interface Options {
 }
 
 /**
- * Time-out of a statement on PostgreSQL and MariaDB, in milliseconds: one hour, because the command may read large
- * tables: it looks for equal values in columns that are to become unique.
+ * Time-out of a statement on PostgreSQL and MariaDB, in milliseconds: one hour. The command may have to read large
+ * tables, because it looks for equal values in columns that are to become unique.
  */
 const statementTimeout = 3_600_000
 

@@ -30,12 +30,12 @@ export interface OpenOptions {
 
 /**
  * Opens the database of a URL: `sqlite:./site.db`, `postgres://…` or `mariadb://…`. It creates nothing: the file of a
- * SQLite database must exist, and so must the schema that the options name. Without a schema, a server is not asked
- * before the first statement.
+ * SQLite database must exist, and so must the schema that the options name. Without a schema, this does not check that
+ * a server can be reached; the first statement fails if it cannot.
  *
  * @throws REST_MODELS_INVALID_OPTIONS if the URL or the schema is wrong, or the file does not exist;
- *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if the driver is not installed. Neither repeats a
- *   password in the URL
+ *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if the driver is not installed. Neither message
+ *   repeats a password in the URL
  */
 export async function openDatabase (
   url: string, { readOnly = true, schema, ...others }: OpenOptions = {}

@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
 
-/** Returns rows of texts as a table for a terminal. */
+/** Returns rows of texts as a table for a terminal: lines with aligned columns, a border and `head` at the top. */
 export function textTable (head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   // No colours and no lines between rows: both are noise if the output goes to a file.
   const table = new Table({

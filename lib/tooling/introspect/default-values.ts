@@ -90,7 +90,7 @@ function readLiteral (text: string): string | undefined {
   return /^(?:[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?|true|false)$/i.test(text) ? text : undefined
 }
 
-/** The boolean literals of the engines. */
+/** Booleans by the literals, in lower case, that the engines write for them in a default. */
 const booleanLiterals = new Map([
   ['1', true], ['true', true], ['t', true], ['0', false], ['false', false], ['f', false]
 ])

@@ -3,7 +3,7 @@ import type { Field, FieldSet, ForeignKeyField, Model } from '../../model/model.
 import { valueAt } from '../../values/lookup.js'
 import type { FieldPlan, ModelPlan } from './model-plan.js'
 
-/** Makes the planned models, in the same order. */
+/** Returns a model, made by {@link defineModel}, for each plan, in the order of the plans. */
 export function defineModels (plans: readonly ModelPlan[]): readonly Model[] {
   const byTable = new Map<string, Model>()
   const fieldOf = ({ kind, options, target }: FieldPlan): Field | ForeignKeyField =>

@@ -11,8 +11,8 @@ import { defaultValue, expression } from './default-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 
 /**
- * Primary keys that stand in for a key of several columns while a field is tested. The first one has the column `id`.
- * The second one is for a field that has the column `id` itself.
+ * Primary keys for the model that tests whether a field can be declared, if the real key has several columns. The first
+ * one has the column `id`. The second one has the column `key`, for a field whose own column is `id`.
  */
 const standIns: readonly [Field, Field] = [{ kind: 'key', options: {} }, { kind: 'key', options: { column: 'key' } }]
 
@@ -55,7 +55,10 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
 
 /**
  * Returns the note about a field that declares no default: what a create without the field does, and the remedy.
- * Returns undefined if the column has no default either, and takes null if the field is nullable.
+ * Returns undefined if the column has no default either, and takes null if the field is nullable. A field may be
+ * nullable although its column takes no null: if records show some values of the column as null.
+ *
+ * @param hasDefault  true if the column has a default that is not null
  */
 function whenAbsent (
   { options }: FieldPlan, { nullable, declared }: ColumnRow, hasDefault: boolean

@@ -52,9 +52,9 @@ export async function holdsOnly (
 }
 
 /**
- * True if a nullable column cannot be a primary key. SQLite permits nullable columns in a primary key, so there a row
- * must hold null. On other engines, no nullable column can be in a primary key, so the result is true without a query.
- * False if the query fails.
+ * True if a column that is declared nullable cannot be a primary key. On SQLite, where a primary key may be declared
+ * nullable, this is so only if a row holds null; false if the query for such a row fails. On other engines, no nullable
+ * column can be in a primary key, so the result is true without a query.
  */
 export async function holdsNull ({ db, dialect: { schema } }: Handle, { table, name }: ColumnRow): Promise<boolean> {
   return schema.keysMayBeNull !== true || await holds(db, table, sql`${sql.ref(name)} is null`)

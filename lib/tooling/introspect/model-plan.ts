@@ -26,8 +26,9 @@ export interface ModelPlan {
   readonly constant: string
   readonly table: string
   /**
-   * The primary key. Undefined for a key of several columns, and for the default key of `defineModel`: an integer that
-   * the database generates in a column `id`. A model without other fields declares that key, because it needs a field.
+   * The primary key. Undefined for a key of several columns, and for the key that `defineModel` adds by itself: an
+   * integer that the database generates in a column `id`. But a model without other fields has that key here, too,
+   * because `defineModel` needs at least one field.
    */
   readonly key: FieldPlan | undefined
   /** Names of the fields of a primary key of several columns; none if the key has one column. */

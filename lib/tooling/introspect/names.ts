@@ -2,7 +2,7 @@ import type { FieldKind } from '../../fields/field-kinds.js'
 import { operatorByName } from '../../fields/operators.js'
 import type { FieldPlan } from './model-plan.js'
 
-/** A set of names that are unique without regard to case. */
+/** A set of names in use. Two names that differ only in upper and lower case count as the same. */
 export class Names {
   readonly #taken = new Set<string>()
 
@@ -11,9 +11,11 @@ export class Names {
   }
 
   /**
-   * Reserves a name and returns it. If the name is taken, cuts it to 57 characters and appends the first number from 2
-   * on that makes it free. `also` returns further names for a name: all of them must be free, and are reserved, too. It
-   * returns undefined for a name that cannot be taken.
+   * Reserves a name and returns it. If the name is taken, cuts it to 57 characters, which leaves room for three digits,
+   * and appends the first number from 2 on that makes it free.
+   *
+   * @param also  returns the names to reserve together with a name, all of which must be free, too; or undefined if the
+   *   name must not be used
    */
   take (wanted: string, also: (name: string) => readonly string[] | undefined = () => []): string {
     for (let number = 1; ; number++) {
@@ -27,7 +29,10 @@ export class Names {
   }
 }
 
-/** Maximum number of characters of a name. The key of a foreign key may have three more: `_id`. */
+/**
+ * Maximum number of characters that defineModel() permits in the name of a model or a field. The key of a foreign key
+ * may have three more: `_id`.
+ */
 const maxNameLength = 60
 
 /**

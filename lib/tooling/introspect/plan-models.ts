@@ -85,17 +85,23 @@ function planCompositeModel (
   return { ...planned, key: undefined, keyFields, unique, notes: [...notes, ...planned.notes] }
 }
 
-/** Returns the reason in a note about a column that is left out, without the remedy, which does not help a key. */
+/**
+ * Returns the reason in a note about a column that is left out, without the remedy after its last semicolon. Such a
+ * remedy, for example a generated column that shows the values, does not help a column of a primary key.
+ */
 function withoutRemedy (why: string): string {
   return why.replace(/^left out: /, '').replace(/; [^;]*$/, '')
 }
 
-/** Sorts by the name of the table. */
+/** Compares two tables by name, for `sort`: negative if the first table comes first. */
 function byName ({ table: one }: PlannedTable, { table: other }: PlannedTable): number {
   return one.name < other.name ? -1 : 1
 }
 
-/** Returns notes about the tables of other schemas. */
+/**
+ * Returns a note about each table that is found only by its schema and name, with the option that reads its schema.
+ * Returns none if the engine has no schemas.
+ */
 async function elsewhere ({ db, dialect: { catalog } }: Handle): Promise<readonly Note[]> {
   const { rows } = await catalog.elsewhere?.execute(db) ?? { rows: [] }
   return rows.map(({ schema, table }) =>

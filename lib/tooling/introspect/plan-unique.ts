@@ -37,7 +37,10 @@ function groupsOf (indexes: FoundTable['uniqueTogether'], fields: readonly Field
   })
 }
 
-/** Returns the column of a field. */
+/**
+ * Returns the name of a field's column: the option `column`, or else the field's name. Without `column`, a foreign key
+ * has the name in its option `key`, or else the field's name with `_id`.
+ */
 export function columnOf ({ name, kind, options }: FieldPlan): string {
   return options.column ?? (kind === 'foreignKey' ? options.key ?? `${name}_id` : name)
 }

@@ -1,4 +1,6 @@
-/** Remedy for a key that no model can have. A view can show several columns as one text, too. */
+/**
+ * Remedy for a primary key that no model can have: a view that shows the key, even one of several columns, as one text.
+ */
 export const byView = 'define by hand a model of a view that shows the key as text'
 
 /** Words about a name in the database that no model can use. */

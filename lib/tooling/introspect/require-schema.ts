@@ -9,7 +9,7 @@ const maxNames = 10
  * Requires that a database has a schema, and that the database user may use it. Does nothing if the engine has no
  * schemas.
  *
- * @throws REST_MODELS_INVALID_OPTIONS naming the most similar schema, or up to ten that there are
+ * @throws REST_MODELS_INVALID_OPTIONS naming the most similar schema; if none is similar, up to ten of those that exist
  */
 export async function requireSchema (handle: AnyKysely, schema: string): Promise<void> {
   const { db, dialect: { catalog } } = readHandle(handle)

@@ -1,6 +1,6 @@
 /**
- * Returns a value of JSON as JavaScript. A text is in single quotes, or in double quotes
- * if it has quotes or needs a backslash.
+ * Returns a value of JSON as source text in JavaScript. A text is in single quotes, or in double quotes if it has
+ * quotes or needs a backslash.
  */
 export function literal (value: unknown): string {
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')

@@ -41,9 +41,10 @@ function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: 
 }
 
 /**
- * Returns the type annotation for the function that gives a foreign key's target. It is empty in JavaScript, and if the
- * file defines the target earlier. In a circle of models the compiler cannot infer the type of the target, so the
- * annotation states its name, by which the client finds its fields, and the kind of a primary key that is no integer.
+ * Returns the type annotation for the function that gives a foreign key's target, such as `: Model<'User'>`. Returns an
+ * empty text if the target is in `before`, which has the models that need none: those defined earlier, in JavaScript
+ * all. In a circle of models the compiler cannot infer the type of the target. So the annotation states the target's
+ * name, by which the typed client finds its fields, and the kind of its primary key if that is a UUID or a text.
  */
 function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
   if (before.includes(target)) return ''

@@ -21,7 +21,7 @@ export class SchemaRecorder implements MigrationTarget {
   /** Statements, each of one or several lines. */
   readonly statements: string[] = []
   readonly schema: SchemaModule
-  /** True if a statement calls `requireEmpty`. */
+  /** True if a statement calls `requireEmpty`, a function that the written module must then define. */
   checksRows = false
   readonly #db: Kysely<Tables>
 
