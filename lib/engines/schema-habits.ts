@@ -5,34 +5,6 @@ import type { WrittenColumn } from './storage.js'
 /** A column of a table or view, as far as models are compared with it. */
 export type ListedColumn = Pick<ColumnRow, 'name' | 'type' | 'nullable' | 'generated'>
 
-/**
- * Listing for an engine (SQLite) whose query for the columns of all tables fails if one table cannot be described. So
- * each table that a model names is asked for by itself.
- */
-export interface TableByTable {
-  /** Returns the query for the columns of one table or view. */
-  columnsOf (table: string): RawBuilder<ListedColumn>
-}
-
-/** Listing for an engine (PostgreSQL, MariaDB) whose tables Kysely lists: queries for what Kysely leaves out. */
-export interface AllTables {
-  /** Query for the columns whose values the engine generates, but of which Kysely does not report that. */
-  readonly generated: RawBuilder<ColumnRow>
-  /** Queries for tables in schemas. Absent if the engine has no schemas within a database. */
-  readonly schemas?: {
-    /**
-     * Query for the names of the schemas in which a table is found by its bare name. If several schemas have the table,
-     * the first row wins.
-     */
-    readonly path: RawBuilder<{ name: string }>
-    /**
-     * Query for the columns of materialized views and foreign tables, which Kysely does not list. It has only those
-     * that a statement finds by their bare names. They are compared with models as views are.
-     */
-    readonly unlisted: RawBuilder<ColumnRow>
-  }
-}
-
 /** SQL and rules of an engine for creating, altering, dropping and listing tables. */
 export interface SchemaHabits {
   /** SQL type and constraint of a primary key whose values the engine generates. */
@@ -75,8 +47,11 @@ export interface SchemaHabits {
    * `create table`.
    */
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
-  /** How the columns of tables are read, to compare them with models. */
-  readonly listing: TableByTable | AllTables
+  /**
+   * Returns the query for the columns of one table or view. Present if `Catalog.columns` fails as soon as one table
+   * cannot be read, as on SQLite.
+   */
+  columnsOf? (table: string): RawBuilder<ListedColumn>
   /** True if a primary key may be null where its column is not declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
   /**
@@ -85,8 +60,9 @@ export interface SchemaHabits {
    */
   readonly written: RawBuilder<WrittenColumn>
   /**
-   * Query that answers 0 if the server tells names of tables apart by case. `foldName` then applies only to columns.
-   * After another answer, or if there is no such query, it applies to both.
+   * Query that answers 0 if the server tells names of tables apart by case. `Dialect.foldName`, which makes equal texts
+   * of the names that the engine takes for the same, then applies only to columns. After another answer, or if there is
+   * no such query, it applies to columns and tables.
    */
   readonly foldsTables?: RawBuilder<{ answer: unknown }>
   /**

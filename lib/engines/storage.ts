@@ -55,10 +55,7 @@ export interface WrittenColumn {
   readonly table: string
   readonly name: string
   readonly written: string
-  /**
-   * Name of the type, as {@link Storage.holds} takes it. PostgreSQL alone gives it, because Kysely reports domains and
-   * enumerations by their own names.
-   */
+  /** Name of the type, as {@link Storage.holds} takes it. PostgreSQL alone gives it. */
   readonly type?: string
   /** Name of the type in SQL, because `written` has only the labels of an enumeration. PostgreSQL alone gives it. */
   readonly named?: string
@@ -67,8 +64,6 @@ export interface WrittenColumn {
    * type may refer to it.
    */
   readonly referring?: string
-  /** 1 if the type itself refuses null, as a domain may, otherwise 0 or absent. It may be a text or a BigInt. */
-  readonly refusesNull?: unknown
   /** Collation of a text; null for other columns. Absent if no storage depends on it. */
   readonly collation?: string | null
   /** 1 if the column has the index {@link Storage.index}, otherwise 0 or absent. It may be a text or a BigInt. */
@@ -118,7 +113,8 @@ export interface Storage {
   readonly shown?: ShownCondition
   /**
    * Returns two stored values for a value that records show: the least one that is shown so, and the least one that is
-   * shown as the next greater value. If present, `shown` gets these two in place of each value.
+   * shown as the next greater value. For `1.01` with two digits after the point, they are about 1.005 and 1.015. If
+   * present, `shown` gets these two in place of each value.
    */
   readonly bounds?: (value: Json, options: FieldOptions) => readonly [Stored, Stored]
   /**
@@ -126,7 +122,10 @@ export interface Storage {
    * update that repeats the shown text does not write it.
    */
   readonly showsOthers?: true
-  /** True if records show all that is stored, so that `shown` also finds the rows after a cursor. */
+  /**
+   * True if records show all that is stored. The condition for the rows after a cursor then uses `shown`, too. If
+   * absent, that condition compares the stored values themselves.
+   */
   readonly showsAll?: true
   /** Converts values for cursors. If absent, a cursor holds the same text for a value as a filter does. */
   readonly exact?: Exact
@@ -141,8 +140,8 @@ export interface Storage {
    */
   readonly compared?: (value: Parameter) => Expression<unknown>
   /**
-   * True if the column would store something else in place of a value, so that a write of it is refused with 409.
-   * Absent if the column keeps every value.
+   * True if the column would refuse a value or store something else in its place, so that a write of it is refused with
+   * 409. Absent if the column keeps every value.
    */
   readonly alters?: (value: Json) => boolean
   /** Converts a JSON value to what the driver takes. Absent if the driver takes the JSON value as it is. */

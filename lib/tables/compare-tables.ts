@@ -66,8 +66,8 @@ function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): 
 }
 
 /**
- * Returns a sentence with the remedy if other tables inherit from the table of a model: no model can have such a table.
- * Returns none for any other table.
+ * Returns a sentence with the remedy if other tables inherit from the table of a model. No model can have such a table,
+ * because rows of the other tables may have the same keys. Returns an empty list for any other table.
  */
 export function inheritanceFaults (tables: DatabaseTables, model: Model): readonly string[] {
   if (!tables.isInherited(model)) return []
@@ -94,9 +94,9 @@ function compareColumn (
   column: Column, found: TableColumn, { dialect, mayBeNull }: { readonly dialect: Dialect, readonly mayBeNull: boolean }
 ): readonly string[] {
   const { holds, isShown } = storageOf(column, dialect)
-  const { name, dataType, isNullable, isAutoIncrementing, isView, written: { type = dataType } } = found
+  const { name, dataType, isNullable, isAutoIncrementing, isView } = found
   const differences: string[] = []
-  if (!holds(type)) {
+  if (!holds(dataType)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
   const isMade = isGenerated(column)

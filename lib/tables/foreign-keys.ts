@@ -71,8 +71,8 @@ function whyNoTarget (target: Model, { tables, dialect, keys }: Existing): strin
   const where = `refers to column '${primaryKey.name}' of table '${table}', which`
   const found = tables.columnOf(target, primaryKey)
   if (found === undefined) return `${where} does not exist: name another with 'column' in model '${name}'`
-  const { dataType, written: { type = dataType } } = found
-  if (!storageOf(primaryKey, dialect).holds(type)) {
+  const { dataType } = found
+  if (!storageOf(primaryKey, dialect).holds(dataType)) {
     return `${where} is ${dataType}, and not ${primaryKey.kind} as in model '${name}': change that model`
   }
   const unique = uniqueSets(keys.filter((row) => tables.isSameTable(row, target)), dialect)

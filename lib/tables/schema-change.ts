@@ -6,10 +6,11 @@ import type { Tables } from '../engines/executor.js'
 import { hasRows } from './obstacles.js'
 
 /**
- * Attempts to get the lock under which one process at a time creates tables: 50 ms apart, for at most 60 s, then the
- * change fails with an error. Each attempt is short, because a longer wait would run into the time-out of a statement.
+ * Attempts to get the lock under which one process at a time creates tables: one every 50 ms, for 60 s. Then the change
+ * fails with an error. Each attempt waits at most 1 s for the lock, because a longer wait would run into the time-out
+ * of a statement.
  */
-const retryOptions = { retries: 1000, minTimeout: 50, factor: 1, maxRetryTime: 60_000 } as const
+const retryOptions = { retries: 1200, minTimeout: 50, factor: 1, maxRetryTime: 60_000 } as const
 
 /**
  * Callback that creates tables on the connection `db`. The callback must add the name of each table to `made` as soon

@@ -10,7 +10,7 @@ import { toStatementError } from '../../lib/engines/statement-failure.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { findEngine, type EngineName } from './engines/find-engine.js'
-import { runSql } from './engines/sql.js'
+import { keepConnection } from './engines/sql.js'
 import { createDatabase } from './engines/test-database.js'
 
 /** The engine that this process tests. */
@@ -64,9 +64,9 @@ function openUntilEnd (t: Test, { open, remove }: EmptyDatabase): Kysely<Tables>
 /** An empty database: SQLite in memory, a schema of PostgreSQL, or a database of MariaDB, which is the same there. */
 export async function emptyDatabase (): Promise<EmptyDatabase> {
   if (engine === 'sqlite') return { url: 'sqlite::memory:', open: openers.sqlite, remove: async () => {} }
-  const database = await (shared ??= shareDatabase(engine))
+  const { url: database, run } = await (shared ??= shareDatabase(engine))
   const name = `t${randomBytes(6).toString('hex')}`
-  await runSql(database, engine === 'postgres'
+  await run(engine === 'postgres'
     ? `create schema ${name}`
     : `create database ${name} character set utf8mb4 collate utf8mb4_general_ci`)
   const url = new URL(database)
@@ -76,14 +76,20 @@ export async function emptyDatabase (): Promise<EmptyDatabase> {
     url: url.href,
     open: () => openUrl(url.href),
     remove: async () => {
-      await runSql(database, engine === 'postgres' ? `drop schema ${name} cascade` : `drop database ${name}`)
+      await run(engine === 'postgres' ? `drop schema ${name} cascade` : `drop database ${name}`)
     }
   }
 }
 
-/** The URL of the server, and of the database on it that the tests of this process share. */
+/** A database that the tests of this process share, and what runs statements in it. */
+interface SharedDatabase {
+  readonly url: string
+  readonly run: ReturnType<typeof keepConnection>
+}
+
+/** The URL of the server, and the database on it. */
 let server: Promise<string> | undefined
-let shared: Promise<string> | undefined
+let shared: Promise<SharedDatabase> | undefined
 
 async function findServer (name: EngineName): Promise<string> {
   const found = await findEngine(name)
@@ -92,10 +98,10 @@ async function findServer (name: EngineName): Promise<string> {
   return found.url
 }
 
-async function shareDatabase (name: EngineName): Promise<string> {
+async function shareDatabase (name: EngineName): Promise<SharedDatabase> {
   const { url, drop } = await createDatabase(await (server ??= findServer(name)))
   await atEnd(drop)
-  return url
+  return { url, run: keepConnection(url) }
 }
 
 async function atEnd (clean: () => Promise<void>): Promise<void> {

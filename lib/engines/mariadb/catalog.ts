@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import { isSafe, type Catalog, type ColumnRow } from '../catalog.js'
+import { sql } from 'kysely'
+import { isSafe, type Catalog } from '../catalog.js'
 import { described, type TypeTable } from '../described-types.js'
 import { exactCollation } from './texts.js'
 
@@ -18,8 +18,9 @@ const ofBytes = (maxLength: number): TypeTable[string] => () => ({ kind: 'text',
 const long: TypeTable[string] = () => ({ kind: 'text', options: {} })
 
 /**
- * Returns the function of the {@link TypeTable} for a type with labels. If one of them holds `?`, the type becomes a
- * text without labels: information_schema shows `?` for each character beyond U+FFFF, too.
+ * Returns the function of the {@link TypeTable} for a type with labels. The function returns the field that `describe`
+ * makes. But if a label holds `?`, it returns a text field without labels: information_schema also shows `?` for each
+ * character beyond U+FFFF, so the label is not certain.
  */
 const ofLabels = (describe: TypeTable[string]): TypeTable[string] => (type) => {
   if (!type.written.includes('?')) return describe(type)
@@ -29,32 +30,12 @@ const ofLabels = (describe: TypeTable[string]): TypeTable[string] => (type) => {
 }
 
 /**
- * Default of the column `c`. If it holds `?`, a remark follows, so that nothing takes it for a literal:
- * information_schema shows `?` for each character beyond U+FFFF, too.
+ * SQL for the default of the column `c`, as text. If the default holds `?`, a remark in parentheses follows it:
+ * information_schema also shows `?` for each character beyond U+FFFF, so the text may not be the true default.
  */
 const declared = sql`
   case when c.column_default like '%?%'
     then concat(c.column_default, ' (where ''?'' may stand for a character beyond U+FFFF)') else c.column_default end`
-
-/** Condition that is true if the default of the column `c` comes from a sequence. */
-const isNumbered = sql`coalesce(c.column_default, '') like 'nextval(%'`
-
-/** Returns a query for the columns that meet a condition on the column `c`. */
-function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
-  return sql`
-    select c.table_name as \`table\`, c.column_name as name, c.data_type as type,
-      c.is_nullable = 'YES' as nullable, (c.extra like '%auto_increment%' or ${isNumbered}) as generated,
-      c.is_generated <> 'NEVER' as computed, ${declared} as declared,
-      case when k.check_clause is null then c.column_type else 'json' end as written
-    from information_schema.columns c
-    left join information_schema.check_constraints k
-      on k.constraint_schema = c.table_schema and k.table_name = c.table_name and k.constraint_name = c.column_name
-      and k.check_clause = concat('json_valid(', char(96), c.column_name, char(96), ')')
-    where c.table_schema = database() and ${condition} order by c.table_name, c.ordinal_position`
-}
-
-/** Query for the columns whose default takes numbers from a sequence, which Kysely does not report. */
-export const mariadbNumbered = columnsOf(isNumbered)
 
 /**
  * Catalog of MariaDB: queries for its tables, and the fields that columns of its types become. The queries read
@@ -65,7 +46,17 @@ export const mariadbCatalog: Catalog = {
     select table_name as name,
       case when table_type in ('BASE TABLE', 'SYSTEM VERSIONED') then 'table' else lower(table_type) end as kind
     from information_schema.tables where table_schema = database() order by table_name`,
-  columns: columnsOf(sql`true`),
+  // With the schema as a constant for each table: otherwise MariaDB reads the constraints of all databases.
+  columns: sql`
+    select c.table_name as \`table\`, c.column_name as name, c.data_type as type, c.is_nullable = 'YES' as nullable,
+      (c.extra like '%auto_increment%' or coalesce(c.column_default, '') like 'nextval(%') as generated,
+      c.is_generated <> 'NEVER' as computed, ${declared} as declared,
+      case when k.check_clause is null then c.column_type else 'json' end as written
+    from information_schema.columns c
+    left join information_schema.check_constraints k
+      on k.constraint_schema = database() and k.table_name = c.table_name and k.constraint_name = c.column_name
+      and k.check_clause = concat('json_valid(', char(96), c.column_name, char(96), ')')
+    where c.table_schema = database() order by c.table_name, c.ordinal_position`,
   keys: sql`
     select table_name as \`table\`, index_name as \`key\`,
       case when sub_part is null then column_name end as \`column\`, index_name = 'PRIMARY' as \`primary\`

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
-import { mariadbCatalog, mariadbNumbered } from './catalog.js'
+import { mariadbCatalog } from './catalog.js'
 import { mariadbFailures } from './failures.js'
 import { mariadbPlans } from './plans.js'
 import { mariadbStorage } from './storage.js'
@@ -54,7 +54,6 @@ export const mariadbDialect: Dialect = {
           when character_set_name is null then column_type
           else concat(column_type, ' character set ', character_set_name, ' collate ', collation_name) end as referring
       from information_schema.columns where table_schema = database()`,
-    listing: { generated: mariadbNumbered },
     foldsTables: sql`select @@lower_case_table_names as answer`
   },
   ...mariadbFailures,

@@ -1,7 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
-import { isSafe, type Catalog, type ColumnRow } from '../catalog.js'
+import { sql } from 'kysely'
+import { isSafe, type Catalog } from '../catalog.js'
 import { described, type TypeTable } from '../described-types.js'
-import type { AllTables } from '../schema-habits.js'
 import { postgresObstacles, visible } from './obstacles.js'
 
 const { integer, number, text } = described
@@ -32,65 +31,36 @@ const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\
 
 /**
  * Parts of a query that describe the type of a column `a`: a domain as the type on which it is based, and an
- * enumeration as `enum`. `refusesNull` tells whether the domain, or one on which it is based, refuses null.
+ * enumeration as `enum`.
  */
 export const postgresTypes = {
+  type: sql`case when t.typtype = 'e' then 'enum' else t.typname end as type`,
+  /** The name of the type in SQL, without its digits or its length. */
+  named: sql`format_type(t.oid, null) as named`,
   // With concat(), because string_agg() is null if an enumeration has no labels.
-  columns: sql`
-    case when t.typtype = 'e' then 'enum' else t.typname end as type, format_type(t.oid, null) as named,
+  written: sql`
     case when t.typtype = 'e' then (
       select concat('enum(', string_agg('''' || replace(replace(e.enumlabel, '\\', '\\\\'), '''', '''''') || '''', ','
         order by e.enumsortorder), ')')
       from pg_enum e where e.enumtypid = t.oid)
-    else format_type(t.oid, b.modifier) end as written`,
+    else format_type(t.oid, coalesce(b.modifier, a.atttypmod)) end as written`,
   // The base of a domain, because the domain may have a default, or refuse null.
   referring: sql`
-    format_type(t.oid, b.modifier) || case when a.attcollation = t.typcollation then ''
+    format_type(t.oid, coalesce(b.modifier, a.atttypmod)) || case when a.attcollation = t.typcollation then ''
       else ' collate ' || cast(a.attcollation::regcollation as text) end as referring`,
-  refusesNull: sql`b.refuses`,
+  /** True if the type of the column is a domain that refuses null, or that is based on one. */
+  refusesNull: sql`coalesce(b.refuses, false)`,
+  // The row `b` is there for domains only: a domain may be based on another one, which is based on a third one.
   joins: sql`
-    cross join lateral (
-      with recursive base (oid, modifier, refuses) as (
-        select a.atttypid, a.atttypmod, false
-        union all
-        select d.typbasetype, d.typtypmod, base.refuses or d.typnotnull
-        from base join pg_type d on d.oid = base.oid and d.typtype = 'd')
-      select base.oid, base.modifier, base.refuses from base join pg_type d on d.oid = base.oid and d.typtype <> 'd') b
-    join pg_type t on t.oid = b.oid`
-}
-
-/**
- * Condition that is true if the default `d` of the column `a` comes from a sequence, even one that the column does not
- * own.
- */
-const isNumbered = sql`coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextval(%'`
-
-/** Returns a query for the columns that meet a condition on the table `c`, the column `a` or its default `d`. */
-function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
-  return sql`
-    select c.relname as "table", a.attname as name, ${postgresTypes.columns},
-      (not (a.attnotnull or ${postgresTypes.refusesNull}))::int as nullable,
-      (a.attgenerated <> '' or a.attidentity = 'a')::int as computed,
-      coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
-      (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null
-        or ${isNumbered})::int as generated
-    from pg_class c
-    join pg_namespace n on n.oid = c.relnamespace
-    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     join pg_type o on o.oid = a.atttypid
-    ${postgresTypes.joins}
-    left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-    where ${condition} order by c.relname, a.attnum`
-}
-
-export const postgresListing: AllTables = {
-  // Kysely reports only the columns that own their sequence.
-  generated: columnsOf(sql`${visible} and ${isNumbered}`),
-  schemas: {
-    path: sql`
-      select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`,
-    unlisted: columnsOf(sql`c.relkind in ('m', 'f') and ${visible}`)
-  }
+    left join lateral (
+      with recursive base (oid, modifier, refuses, depth) as (
+        select o.typbasetype, o.typtypmod, o.typnotnull, 1 where o.typtype = 'd'
+        union all
+        select d.typbasetype, d.typtypmod, base.refuses or d.typnotnull, base.depth + 1
+        from base join pg_type d on d.oid = base.oid and d.typtype = 'd')
+      select oid, modifier, refuses from base order by depth desc limit 1) b on true
+    join pg_type t on t.oid = coalesce(b.oid, a.atttypid)`
 }
 
 /** Catalog of PostgreSQL: queries for its tables, and the fields that columns of its types become. */
@@ -101,7 +71,19 @@ export const postgresCatalog: Catalog = {
       when c.relkind in ('r', 'p') then 'table'
       when c.relkind = 'v' then 'view' when c.relkind = 'm' then 'materialized view' else 'foreign table' end as kind
     from pg_class c where ${visible} order by c.relname`,
-  columns: columnsOf(visible),
+  columns: sql`
+    select c.relname as "table", a.attname as name, ${postgresTypes.type}, ${postgresTypes.written},
+      (not (a.attnotnull or ${postgresTypes.refusesNull}))::int as nullable,
+      (a.attgenerated <> '' or a.attidentity = 'a')::int as computed,
+      coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
+      (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null
+        or coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextval(%')::int as generated
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    ${postgresTypes.joins}
+    left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+    where ${visible} order by c.relname, a.attnum`,
   keys: sql`
     select c.relname as "table", i.indexrelid::text as key, a.attname as "column", i.indisprimary::int as "primary"
     from pg_class c

@@ -1,7 +1,8 @@
 import { sql, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
-import { postgresCatalog, postgresListing, postgresTypes } from './catalog.js'
+import { postgresCatalog, postgresTypes } from './catalog.js'
 import { postgresFailures } from './failures.js'
+import { visible } from './obstacles.js'
 import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
 import { byBytes } from './texts.js'
@@ -45,12 +46,11 @@ export const postgresDialect: Dialect = {
           as answer`
     },
     written: sql`
-      select c.relname as "table", a.attname as name, ${postgresTypes.columns}, ${postgresTypes.referring},
-        ${postgresTypes.refusesNull}::int as "refusesNull"
+      select c.relname as "table", a.attname as name, ${postgresTypes.type}, ${postgresTypes.named},
+        ${postgresTypes.written}, ${postgresTypes.referring}
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       ${postgresTypes.joins}
-      where pg_table_is_visible(c.oid) and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
-    listing: postgresListing,
+      where ${visible}`,
     missingTableHint: ', or the search path has to name its schema'
   },
   ...postgresFailures,

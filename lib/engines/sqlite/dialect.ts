@@ -41,8 +41,8 @@ function withoutPlan (value: unknown): RawBuilder<unknown> {
 type Match = (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
 
 /**
- * Makes `like` or `ilike` of a function that matches a pattern. If the pattern is ambiguous, a second match tells its
- * characters apart.
+ * Makes `like` or `ilike` of a function that matches a pattern. If the pattern has characters that {@link ambiguous}
+ * matches, a second match tells them apart.
  */
 const matching = (match: Match): Dialect['like'] => (column, pattern, { isAmbiguous, hasLeadingWildcard } = {}) => {
   const wanted = hasLeadingWildcard === true ? withoutPlan(pattern) : sql`${pattern}`
@@ -111,7 +111,7 @@ export const sqliteDialect: Dialect = {
     unchecked: { begin: sql`pragma foreign_keys = off`, end: sql`pragma foreign_keys = on` },
     begin: sql`begin immediate`,
     keysMayBeNull: true,
-    listing: { columnsOf },
+    columnsOf,
     written
   },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),
