@@ -1,29 +1,27 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { TypeTable } from './described-types.js'
-import type { StorageName } from './storage.js'
+import type { StorageName, WrittenColumn } from './storage.js'
 
 /** A table, or another object that an engine lists beside tables, such as a view. */
 export interface TableRow {
   readonly name: string
-  /** `table`, or words for another kind, such as `view` or `materialized view`. */
+  /** `table`, or words for another kind, such as `view`, `materialized view` or {@link inheritedKind}. */
   readonly kind: string
 }
+
+/**
+ * Kind of a table of PostgreSQL from which others inherit. Statements on it also find the rows of the others, which may
+ * have the same keys.
+ */
+export const inheritedKind = 'table from which others inherit'
 
 /**
  * A column of a table. The columns of one table come in the order of the table. Each property of type unknown is 1 for
  * yes and 0 for no, as a number, a text or a BigInt: read it with {@link isYes}.
  */
-export interface ColumnRow {
-  readonly table: string
-  readonly name: string
+export interface ColumnRow extends WrittenColumn {
   /** Name of the type, as `Storage.holds` takes it: without a length or digits, except on SQLite. */
   readonly type: string
-  /**
-   * The type with its length or its digits, as SQL writes it: `numeric(10,2)`. An enumeration is written with its
-   * labels, `enum('a','b')`, and a domain of PostgreSQL as the type on which it is based. It is `json` for a JSON
-   * column of MariaDB, whose `type` is `longtext`, and empty for a column of SQLite without a type.
-   */
-  readonly written: string
   readonly nullable: unknown
   /** 1 if the database generates integers for this column, otherwise 0; read with {@link isYes}. */
   readonly generated: unknown
@@ -166,11 +164,6 @@ export interface Catalog {
    * for every table.
    */
   readonly tablesWithoutTransactions?: RawBuilder<{ readonly table: string, readonly why: string }>
-  /**
-   * Query for the tables from which others inherit. Statements on such a table also find the rows of the others, which
-   * may have the same keys. Absent if tables inherit nothing.
-   */
-  readonly inheritedTables?: RawBuilder<{ readonly table: string }>
   readonly types: TypeTable
   /** Names of types whose columns have a default although none is declared. Absent if the engine has no such type. */
   readonly implicitDefaults?: readonly string[]

@@ -1,9 +1,8 @@
 import type { RawBuilder } from 'kysely'
 import type { ColumnRow } from './catalog.js'
-import type { WrittenColumn } from './storage.js'
 
 /** A column of a table or view, as far as models are compared with it. */
-export type ListedColumn = Pick<ColumnRow, 'name' | 'type' | 'nullable' | 'generated'>
+export type ListedColumn = Omit<ColumnRow, 'computed' | 'declared'>
 
 /** SQL and rules of an engine for creating, altering, dropping and listing tables. */
 export interface SchemaHabits {
@@ -54,11 +53,6 @@ export interface SchemaHabits {
   columnsOf? (table: string): RawBuilder<ListedColumn>
   /** True if a primary key may be null where its column is not declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
-  /**
-   * Query for the columns of all tables with their declared types, because the storage of some depends on these. Views
-   * may be missing here.
-   */
-  readonly written: RawBuilder<WrittenColumn>
   /**
    * Query that answers 0 if the server tells names of tables apart by case. `Dialect.foldName`, which makes equal texts
    * of the names that the engine takes for the same, then applies only to columns. After another answer, or if there is

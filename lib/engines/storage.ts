@@ -54,6 +54,11 @@ export interface Exact {
 export interface WrittenColumn {
   readonly table: string
   readonly name: string
+  /**
+   * The type with its length or its digits, as SQL writes it: `numeric(10,2)`. An enumeration is written with its
+   * labels, `enum('a','b')`, and a domain of PostgreSQL as the type on which it is based. It is `json` for a JSON
+   * column of MariaDB, whose type is `longtext`, and empty for a column of SQLite without a type.
+   */
   readonly written: string
   /** Name of the type, as {@link Storage.holds} takes it. PostgreSQL alone gives it. */
   readonly type?: string

@@ -1,5 +1,5 @@
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import { isYes, type TableRow } from '../engines/catalog.js'
+import { inheritedKind, isYes, type TableRow } from '../engines/catalog.js'
 import type { ListedColumn } from '../engines/schema-habits.js'
 import { failureKind } from '../engines/statement-failure.js'
 import type { WrittenColumn } from '../engines/storage.js'
@@ -42,23 +42,22 @@ export interface DatabaseTables {
 }
 
 /**
- * Reads the tables of models, and of those that their foreign keys lead to. It may read other tables, too. A table that
- * does not exist is no error: {@link DatabaseTables.of} returns undefined for it.
+ * Reads the tables of models, and of those that their foreign keys lead to. A table that does not exist is no error:
+ * {@link DatabaseTables.of} returns undefined for it.
  *
  * @throws REST_MODELS_TABLE_MISMATCH if SQLite cannot read the columns of such a table or view, for example because an
  *   extension is not loaded
  */
 export async function readTables (handle: AnyKysely, models: Iterable<Model>): Promise<DatabaseTables> {
-  const { db, dialect: { catalog, foldName, schema: { foldsTables } } } = readHandle(handle)
+  const { db, dialect: { foldName, schema: { foldsTables } } } = readHandle(handle)
   const foldsAnswer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
   const fold = foldsAnswer === 0 ? (name: string) => name : foldName
   const nameOf: DatabaseTables['nameOf'] = ({ table }) => fold(table)
-  const describe = await readTypes(handle)
   const named = new Map([...reachableModels(models)].map((model) => [nameOf(model), model]))
-  const byName = new Map((await listTables(handle, (name) => named.get(fold(name)))).map((table) =>
-    [fold(table.name), new Map(describe(table).map((column) => [foldName(column.name), column]))]))
-  const { rows } = await catalog.inheritedTables?.execute(db) ?? { rows: [] }
-  const inherited = new Set(rows.map(nameOf))
+  const listed = await listTables(handle, (name) => named.get(fold(name)))
+  const byName = new Map(listed.map(({ name, kind, columns }) =>
+    [fold(name), new Map(columns.map((column) => [foldName(column.name), describe(column, kind)]))]))
+  const inherited = new Set(listed.filter(({ kind }) => kind === inheritedKind).map(({ name }) => fold(name)))
   const of: DatabaseTables['of'] = (model) => byName.get(nameOf(model))
   return {
     of,
@@ -73,19 +72,16 @@ interface ListedTable extends TableRow {
   readonly columns: readonly ListedColumn[]
 }
 
-/** Reads the types of all columns. Returns a function that gives the columns of a listed table with their types. */
-async function readTypes (handle: AnyKysely): Promise<(table: ListedTable) => readonly TableColumn[]> {
-  const { db, dialect: { schema: { written } } } = readHandle(handle)
-  const { rows: types } = await written.execute(db)
-  const writtenAs = new Map(types.map((row) => [`${row.table}.${row.name}`, row]))
-  return ({ name: table, kind, columns }) => columns.map(({ name, type, nullable, generated }) => ({
+function describe (column: ListedColumn, kind: string): TableColumn {
+  const { name, type, nullable, generated } = column
+  return {
     name,
     dataType: type,
     isNullable: isYes(nullable),
     isAutoIncrementing: isYes(generated),
     isView: viewKinds.has(kind),
-    written: writtenAs.get(`${table}.${name}`) ?? { table, name, written: type }
-  }))
+    written: column
+  }
 }
 
 /** Kinds of tables in {@link TableRow.kind} that are compared with models as views are. */

@@ -51,7 +51,12 @@ export const mariadbCatalog: Catalog = {
     select c.table_name as \`table\`, c.column_name as name, c.data_type as type, c.is_nullable = 'YES' as nullable,
       (c.extra like '%auto_increment%' or coalesce(c.column_default, '') like 'nextval(%') as generated,
       c.is_generated <> 'NEVER' as computed, ${declared} as declared,
-      case when k.check_clause is null then c.column_type else 'json' end as written
+      case when k.check_clause is null then c.column_type else 'json' end as written, c.collation_name as collation,
+      case when c.data_type in ('tinyint', 'smallint', 'mediumint', 'int', 'bigint')
+          then concat(c.data_type, case when c.column_type like '%unsigned%' then ' unsigned' else '' end)
+        when c.character_set_name is null then c.column_type
+        else concat(c.column_type, ' character set ', c.character_set_name, ' collate ', c.collation_name)
+      end as referring
     from information_schema.columns c
     left join information_schema.check_constraints k
       on k.constraint_schema = database() and k.table_name = c.table_name and k.constraint_name = c.column_name

@@ -47,13 +47,6 @@ export const mariadbDialect: Dialect = {
       release: sql`select release_lock(concat('rest_models_', database()))`
     },
     drop: (table) => sql`set statement foreign_key_checks = 0, max_statement_time = 0 for drop table ${table}`,
-    written: sql`
-      select table_name as \`table\`, column_name as name, column_type as written, collation_name as collation,
-        case when data_type in ('tinyint', 'smallint', 'mediumint', 'int', 'bigint')
-            then concat(data_type, case when column_type like '%unsigned%' then ' unsigned' else '' end)
-          when character_set_name is null then column_type
-          else concat(column_type, ' character set ', character_set_name, ' collate ', collation_name) end as referring
-      from information_schema.columns where table_schema = database()`,
     foldsTables: sql`select @@lower_case_table_names as answer`
   },
   ...mariadbFailures,

@@ -45,7 +45,7 @@ const maxSortedLength = maxSortLength / 4 - 1
 /** True if a column of this type may hold more than {@link maxSortedLength} characters. */
 function isLong (written: string): boolean {
   const [type, length] = written.split(/\W/)
-  return ['text', 'mediumtext', 'longtext'].includes(String(type)) ||
+  return ['text', 'mediumtext', 'longtext', 'json'].includes(String(type)) ||
     (type === 'varchar' && Number(length) > maxSortedLength)
 }
 

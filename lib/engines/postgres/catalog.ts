@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isSafe, type Catalog } from '../catalog.js'
+import { inheritedKind, isSafe, type Catalog } from '../catalog.js'
 import { described, type TypeTable } from '../described-types.js'
 import { postgresObstacles, visible } from './obstacles.js'
 
@@ -30,50 +30,46 @@ const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\
   and has_schema_privilege(n.oid, 'usage')`
 
 /**
- * Parts of a query that describe the type of a column `a`: a domain as the type on which it is based, and an
- * enumeration as `enum`.
+ * Selected values that describe the type `t` of a column `a`: that of a domain is the type `b` on which it is based.
+ * `referring` has the base, too, because the domain may have a default, or refuse null.
  */
-export const postgresTypes = {
-  type: sql`case when t.typtype = 'e' then 'enum' else t.typname end as type`,
-  /** The name of the type in SQL, without its digits or its length. */
-  named: sql`format_type(t.oid, null) as named`,
-  // With concat(), because string_agg() is null if an enumeration has no labels.
-  written: sql`
-    case when t.typtype = 'e' then (
-      select concat('enum(', string_agg('''' || replace(replace(e.enumlabel, '\\', '\\\\'), '''', '''''') || '''', ','
-        order by e.enumsortorder), ')')
-      from pg_enum e where e.enumtypid = t.oid)
-    else format_type(t.oid, coalesce(b.modifier, a.atttypmod)) end as written`,
-  // The base of a domain, because the domain may have a default, or refuse null.
-  referring: sql`
-    format_type(t.oid, coalesce(b.modifier, a.atttypmod)) || case when a.attcollation = t.typcollation then ''
-      else ' collate ' || cast(a.attcollation::regcollation as text) end as referring`,
-  /** True if the type of the column is a domain that refuses null, or that is based on one. */
-  refusesNull: sql`coalesce(b.refuses, false)`,
-  // The row `b` is there for domains only: a domain may be based on another one, which is based on a third one.
-  joins: sql`
-    join pg_type o on o.oid = a.atttypid
-    left join lateral (
-      with recursive base (oid, modifier, refuses, depth) as (
-        select o.typbasetype, o.typtypmod, o.typnotnull, 1 where o.typtype = 'd'
-        union all
-        select d.typbasetype, d.typtypmod, base.refuses or d.typnotnull, base.depth + 1
-        from base join pg_type d on d.oid = base.oid and d.typtype = 'd')
-      select oid, modifier, refuses from base order by depth desc limit 1) b on true
-    join pg_type t on t.oid = coalesce(b.oid, a.atttypid)`
-}
+// With concat(), because string_agg() is null if an enumeration has no labels.
+const types = sql`
+  case when t.typtype = 'e' then 'enum' else t.typname end as type, format_type(t.oid, null) as named,
+  case when t.typtype = 'e' then (
+    select concat('enum(', string_agg('''' || replace(replace(e.enumlabel, '\\', '\\\\'), '''', '''''') || '''', ','
+      order by e.enumsortorder), ')')
+    from pg_enum e where e.enumtypid = t.oid)
+  else format_type(t.oid, coalesce(b.modifier, a.atttypmod)) end as written,
+  format_type(t.oid, coalesce(b.modifier, a.atttypmod)) || case when a.attcollation = t.typcollation then ''
+    else ' collate ' || cast(a.attcollation::regcollation as text) end as referring`
+
+/**
+ * Joins of {@link types}. The row `b` has a value only for a domain, which may be based on another domain: its
+ * `refuses` is true if one of them refuses null.
+ */
+const joinedTypes = sql`
+  join pg_type o on o.oid = a.atttypid
+  left join lateral (
+    with recursive base (oid, modifier, refuses, depth) as (
+      select o.typbasetype, o.typtypmod, o.typnotnull, 1 where o.typtype = 'd'
+      union all
+      select d.typbasetype, d.typtypmod, base.refuses or d.typnotnull, base.depth + 1
+      from base join pg_type d on d.oid = base.oid and d.typtype = 'd')
+    select oid, modifier, refuses from base order by depth desc limit 1) b on true
+  join pg_type t on t.oid = coalesce(b.oid, a.atttypid)`
 
 /** Catalog of PostgreSQL: queries for its tables, and the fields that columns of its types become. */
 export const postgresCatalog: Catalog = {
   tables: sql`
     select c.relname as name, case when c.relispartition then 'partition'
-      when ${isInherited} then 'table from which others inherit'
+      when ${isInherited} then ${sql.lit(inheritedKind)}
       when c.relkind in ('r', 'p') then 'table'
       when c.relkind = 'v' then 'view' when c.relkind = 'm' then 'materialized view' else 'foreign table' end as kind
     from pg_class c where ${visible} order by c.relname`,
   columns: sql`
-    select c.relname as "table", a.attname as name, ${postgresTypes.type}, ${postgresTypes.written},
-      (not (a.attnotnull or ${postgresTypes.refusesNull}))::int as nullable,
+    select c.relname as "table", a.attname as name, ${types},
+      (not (a.attnotnull or coalesce(b.refuses, false)))::int as nullable,
       (a.attgenerated <> '' or a.attidentity = 'a')::int as computed,
       coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
       (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null
@@ -81,7 +77,7 @@ export const postgresCatalog: Catalog = {
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    ${postgresTypes.joins}
+    ${joinedTypes}
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     where ${visible} order by c.relname, a.attnum`,
   keys: sql`
@@ -129,7 +125,6 @@ export const postgresCatalog: Catalog = {
         and (g.tgtype & 66 = 0 and g.tgtype & 20 > 0 or g.tgtype & 11 = 11))
       or c.relkind <> 'v' and exists (
         select 1 from pg_rewrite r where r.ev_class = c.oid and r.ev_type = '4' and r.is_instead))`,
-  inheritedTables: sql`select c.relname as "table" from pg_class c where ${visible} and ${isInherited}`,
   types: {
     int2: integer,
     int4: integer,

@@ -1,8 +1,7 @@
 import { sql, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
-import { postgresCatalog, postgresTypes } from './catalog.js'
+import { postgresCatalog } from './catalog.js'
 import { postgresFailures } from './failures.js'
-import { visible } from './obstacles.js'
 import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
 import { byBytes } from './texts.js'
@@ -45,12 +44,6 @@ export const postgresDialect: Dialect = {
         select cast(pg_try_advisory_xact_lock(hashtext('rest_models_' || coalesce(current_schema(), ''))) as integer)
           as answer`
     },
-    written: sql`
-      select c.relname as "table", a.attname as name, ${postgresTypes.type}, ${postgresTypes.named},
-        ${postgresTypes.written}, ${postgresTypes.referring}
-      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-      ${postgresTypes.joins}
-      where ${visible}`,
     missingTableHint: ', or the search path has to name its schema'
   },
   ...postgresFailures,

@@ -1,3 +1,5 @@
+import { inheritedKind } from '../../engines/catalog.js'
+
 /**
  * Remedy for a primary key that no model can have: a view that shows the key, even one of several columns, as one text.
  */
@@ -17,7 +19,7 @@ export const renameColumn = 'rename it, or show it by a generated column or a vi
 const listedReasons: Readonly<Record<string, string>> = {
   view: "which tells no key; define its model by hand, with the key as 'id' or by the option 'key'",
   partition: 'and its rows are those of the table that it divides; read that table',
-  'table from which others inherit': 'and their rows may have the same keys; define by hand a model of a view of the ' +
+  [inheritedKind]: 'and their rows may have the same keys; define by hand a model of a view of the ' +
     "table alone, made by 'create view … as select * from only …'",
   sequence: 'which holds no records; to show its numbers, define by hand a model of a view of it'
 }
