@@ -1353,6 +1353,16 @@ function preparing (t: Test, replace: (text: string) => string): Kysely<Tables> 
   return db
 }
 
+test('the columns of all tables are read by one statement, but on SQLite by one for each model', async (t) => {
+  const db = await made(t, ...['a', 'b', 'c', 'd'].map((name) => `create table ${name} (id integer, x integer)`))
+  await createTables(db, siteModels)
+  const statements = await recordStatements(t, db)
+  const tables = await readTables(db, siteModels)
+  t.equal(statements.length, here({ sqlite: 1 + siteModels.length, postgres: 2, mariadb: 3 }))
+  t.equal(tables.of(User)?.get('username')?.isNullable, false)
+  t.equal(tables.of(defineModel('A', { x: integer() }, { table: 'a' })), undefined, 'no model of these has it')
+})
+
 test('tables that another process made a moment ago are taken for what they are', async (t) => {
   const db = await made(t)
   await createTables(db, siteModels)
