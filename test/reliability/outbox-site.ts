@@ -60,7 +60,7 @@ export async function outboxSite (url: string, crash?: () => Promise<() => Promi
 /** Waits until a server has ended the connections of an app that was killed: until then it may still commit. */
 async function isLeft (url: string): Promise<void> {
   const others = url.startsWith('postgres:')
-    ? 'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+    ? "select 1 from pg_stat_activity where datname = current_database() and application_name = 'fastify-rest-models'"
     : 'select 1 from information_schema.processlist where db = database() and id <> connection_id()'
   await waitFor('the app has left the server', async () => (await runSql(url, others)).length === 0)
 }
