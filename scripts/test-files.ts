@@ -69,12 +69,15 @@ export function clearGroups (): void {
   mkdirSync(join(root, folder), { recursive: true })
 }
 
-/** Files by the process that runs them. */
+/**
+ * Files by the process that runs them. Those that share a process come first: they take longest, and if one of them
+ * began last, the other cores would have nothing to do.
+ */
 export function groupFiles (files: readonly TestFile[], loading: Loading): TestFile[][] {
   const shared = files.filter(({ tags }) => !tags.has('alone'))
   const count = Math.ceil(shared.length / maxGroupFiles[loading])
   const groups = Array.from({ length: count }, (_group, index) => shared.filter((_file, at) => at % count === index))
-  return [...files.filter(({ tags }) => tags.has('alone')).map((file) => [file]), ...groups]
+  return [...groups, ...files.filter(({ tags }) => tags.has('alone')).map((file) => [file])]
 }
 
 /** Writes the programs that run files on an engine, and returns their paths from the root. */
