@@ -26,7 +26,7 @@ const isFull = (error: unknown): boolean => tooManyConnections.has(Number(proper
 /**
  * Opens a MariaDB database as the plugin needs it: dates and times as text, prepared statements, a time-out for
  * statements, an SQL mode that refuses values which do not fit. If the URL has several hosts, statements go to one that
- * accepts writes; with `readonly` or `writable: false`, to the first that serves. When that host fails, they go to
+ * accepts writes; with `readonly` or `writable: false`, to the first that answers. When that host fails, they go to
  * another one. `db.destroy()` closes all connections. The first statement opens the first connection.
  *
  * @param url  `mariadb://user:password@host:port/database`, with several hosts separated by commas

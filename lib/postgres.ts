@@ -27,7 +27,7 @@ const isFull = (error: unknown): boolean => propertyOf(error, 'code') === tooMan
 /**
  * Opens a PostgreSQL database as the plugin needs it: a pool that survives the loss of any connection, dates and times
  * as text, prepared statements, a time-out for statements. If the URL has several hosts, statements go to one that
- * accepts writes; with `readonly` or `writable: false`, to the first that serves. When that host fails, they go to
+ * accepts writes; with `readonly` or `writable: false`, to the first that answers. When that host fails, they go to
  * another one. `db.destroy()` closes all connections. The first statement opens the first connection.
  *
  * @param url  `postgres://user:password@host:port/database`, with several hosts separated by commas

@@ -22,7 +22,7 @@ export interface WriteTarget extends ReadTarget {
   readonly known: ReadonlySet<Column>
 }
 
-/** A change of one record. */
+/** An update of one record by a request: its key, the new values, and who may do it. */
 export interface RecordUpdate {
   readonly id: RecordKey
   readonly plan: WritePlan

@@ -20,8 +20,6 @@ export const inheritedKind = 'table from which others inherit'
  * yes and 0 for no, as a number, a text or a BigInt: read it with {@link isYes}.
  */
 export interface ColumnRow extends WrittenColumn {
-  /** Name of the type, as `Storage.holds` takes it: without a length or digits, except on SQLite. */
-  readonly type: string
   readonly nullable: unknown
   /** 1 if the database generates integers for this column, otherwise 0; read with {@link isYes}. */
   readonly generated: unknown

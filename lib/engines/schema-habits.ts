@@ -1,9 +1,6 @@
 import type { RawBuilder } from 'kysely'
 import type { ColumnRow } from './catalog.js'
 
-/** A column of a table or view, as far as models are compared with it. */
-export type ListedColumn = Omit<ColumnRow, 'computed' | 'declared'>
-
 /** SQL and rules of an engine for creating, altering, dropping and listing tables. */
 export interface SchemaHabits {
   /** SQL type and constraint of a primary key whose values the engine generates. */
@@ -50,7 +47,7 @@ export interface SchemaHabits {
    * Returns the query for the columns of one table or view. Present if `Catalog.columns` fails as soon as one table
    * cannot be read, as on SQLite.
    */
-  columnsOf? (table: string): RawBuilder<ListedColumn>
+  columnsOf? (table: string): RawBuilder<ColumnRow>
   /** True if a primary key may be null where its column is not declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
   /**

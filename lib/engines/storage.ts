@@ -60,8 +60,8 @@ export interface WrittenColumn {
    * column of MariaDB, whose type is `longtext`, and empty for a column of SQLite without a type.
    */
   readonly written: string
-  /** Name of the type, as {@link Storage.holds} takes it. PostgreSQL alone gives it. */
-  readonly type?: string
+  /** Name of the type, as {@link Storage.holds} takes it: without a length or digits, except on SQLite. */
+  readonly type: string
   /** Name of the type in SQL, because `written` has only the labels of an enumeration. PostgreSQL alone gives it. */
   readonly named?: string
   /**
@@ -90,7 +90,10 @@ export interface Storage {
   readonly sorted?: (text: RawBuilder<unknown>) => RawBuilder<unknown>
   /** Current moment or date, as a default in `create table`. */
   readonly now?: Expression<unknown>
-  /** Returns the condition of a check constraint for the column. Present if the column's type permits other values. */
+  /**
+   * Returns the condition of a check constraint for the column. Present if the column's type also permits values that
+   * the field does not.
+   */
   readonly check?: (column: Expression<unknown>) => Expression<unknown>
   /**
    * Index that createTables() makes on the column, for some rows only: `name` is the end of the index's name, and `of`

@@ -45,8 +45,8 @@ export interface RetryMessage extends StatementLabel {
 export interface NodeMessage {
   /**
    * `left`: a connection to this server broke, gave no answer or was refused, or the server said that it cannot serve.
-   * The next statement looks for a server that serves, maybe the same one. `found`: this server is used from now on.
-   * `none`: no server serves.
+   * The next statement looks for a usable server, maybe the same one. `found`: this server is used from now on.
+   * `none`: no server is usable.
    */
   readonly state: 'left' | 'found' | 'none'
   /** Host and port; null for `none`. */

@@ -114,7 +114,7 @@ async function openEngines (
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
   const writes = registrations.map(openWritesOf)
   await requireTransactional(db, tables, writes)
-  await requireUncomputed(db, tables, writes)
+  requireUncomputed(tables, writes)
   await requireEnforceable(db, tables, writes)
   return { engine, reader }
 }

@@ -108,8 +108,8 @@ export class Passwords {
 
   /**
    * True if the password of the credentials matches the stored value. A password of more than {@link maxPasswordBytes}
-   * never matches, nor do credentials that are not well-formed Unicode. A check that is not remembered publishes the
-   * event `login` with its result, or with `too-many`.
+   * never matches, nor do credentials that are not well-formed Unicode. If the result is not known from an earlier
+   * login, the event `login` is published with the result, or with `too-many`.
    *
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting;
    *   REST_MODELS_UNAVAILABLE (503) if `verify` takes longer than {@link maxVerifyMs}

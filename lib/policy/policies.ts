@@ -89,7 +89,7 @@ export function hostAuth<User extends Identity> (
 }
 
 /**
- * Checks the options `protect` and `permits`, which all built-in policies with a login have.
+ * Checks that `protect` and `permits`, options of all built-in policies with a login, are of the right types.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */

@@ -10,7 +10,7 @@ import { warnOnce } from '../policy/warn-once.js'
 import type { Resource } from '../resource/resource.js'
 import { passOn } from '../response/failure.js'
 
-/** The function that finds the users of a resource, and the other origins whose pages may send writes. */
+/** The function that finds the user of a request, and the foreign origins whose pages may send writes. */
 interface GuardSetting {
   readonly authenticate: Authenticate
   readonly allowedOrigins: readonly string[]

@@ -93,7 +93,7 @@ function remedyOf ({ model, column }: ModelColumn, { name }: CheckRow, existing:
       "change' in docs/migrations.md"
   }
   const statement = name === null
-    ? modifyColumn(db, { model, column, existing: found.written }, dialect).compile().sql
+    ? modifyColumn(db, { model, column, existing: found }, dialect).compile().sql
     : replaceConstraint(model, name, checksOf(column, dialect)).compile(db).sql
   return `change the model, or run: ${statement}`
 }

@@ -1,3 +1,4 @@
+import { isYes } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Storage } from '../engines/storage.js'
 import { errors } from '../errors.js'
@@ -28,7 +29,7 @@ export function isView (tables: DatabaseTables, model: Model): boolean {
 /** True if at least one column of the models has the given type in the database. */
 export function hasType (tables: DatabaseTables, models: Iterable<Model>, type: string): boolean {
   return [...models].some((model) =>
-    model.columns.some((column) => tables.columnOf(model, column)?.dataType === type))
+    model.columns.some((column) => tables.columnOf(model, column)?.type === type))
 }
 
 /**
@@ -43,7 +44,7 @@ export function storagesOf (
   for (const model of models) {
     for (const column of model.columns) {
       const found = tables.columnOf(model, column)
-      const storage = found && storageOf(column, dialect).ofType?.(found.written, column.options)
+      const storage = found && storageOf(column, dialect).ofType?.(found, column.options)
       if (storage !== undefined) storages.set(column, storage)
     }
   }
@@ -94,10 +95,11 @@ function compareColumn (
   column: Column, found: TableColumn, { dialect, mayBeNull }: { readonly dialect: Dialect, readonly mayBeNull: boolean }
 ): readonly string[] {
   const { holds, isShown } = storageOf(column, dialect)
-  const { name, dataType, isNullable, isAutoIncrementing, isView } = found
+  const { name, type, isView } = found
+  const [isNullable, isAutoIncrementing] = [isYes(found.nullable), isYes(found.generated)]
   const differences: string[] = []
-  if (!holds(dataType)) {
-    differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
+  if (!holds(type)) {
+    differences.push(`is ${column.kind}, but column '${name}' is ${type || 'of no type'}`)
   }
   const isMade = isGenerated(column)
   if (isMade && !isAutoIncrementing && !isView) {

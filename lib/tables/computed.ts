@@ -1,4 +1,3 @@
-import { readHandle, type AnyKysely } from '../database/engine.js'
 import { isYes } from '../engines/catalog.js'
 import { errors } from '../errors.js'
 import { isFilledByDatabase, isGenerated, type Column } from '../model/column.js'
@@ -11,16 +10,10 @@ import type { DatabaseTables } from './read-tables.js'
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the fields and the remedy
  */
-export async function requireUncomputed (
-  handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]
-): Promise<void> {
-  if (writes.length === 0) return
-  const { db, dialect: { catalog, foldName } } = readHandle(handle)
-  const { rows } = await catalog.columns.execute(db)
-  const computed = rows.filter((row) => isYes(row.computed))
-  const lines = writes.flatMap(({ model, ...open }) => {
-    const own = computed.filter((row) => tables.isSameTable(row, model)).map(({ name }) => foldName(name))
-    return writtenBy({ model, ...open }).filter(({ name }) => own.includes(foldName(name)))
+export function requireUncomputed (tables: DatabaseTables, writes: readonly PermittedWrites[]): void {
+  const lines = writes.flatMap((permitted) => {
+    const { model } = permitted
+    return writtenBy(permitted).filter((column) => isYes(tables.columnOf(model, column)?.computed))
       .map((column) => `- ${nameField(model, column)}: column '${column.name}' of table '${model.table}'`)
   })
   if (lines.length === 0) return

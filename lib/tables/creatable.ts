@@ -19,15 +19,14 @@ export async function findUnfillable (
 ): Promise<ReadonlyMap<Model, readonly string[]>> {
   if (models.length === 0) return new Map()
   const { db, dialect } = readHandle(handle)
-  const { rows } = await dialect.catalog.columns.execute(db)
   const { rows: completed } = await dialect.catalog.tablesWithTriggers?.execute(db) ?? { rows: [] }
   const isUnknown = new Set(completed.map(tables.nameOf))
   const known = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(tables, model))
   const unfillable = known.map((model) => {
     const written = model.columns.filter((column) => !isFilledByDatabase(column))
     const declared = new Set(written.map(({ name }) => dialect.foldName(name)))
-    const own = rows.filter((row) => tables.isSameTable(row, model) && !declared.has(dialect.foldName(row.name)))
-    return [model, own.filter((row) => needsValue(row, dialect)).map(({ name }) => name)] as const
+    const others = [...tables.of(model) ?? []].filter(([name]) => !declared.has(name)).map(([, column]) => column)
+    return [model, others.filter((column) => needsValue(column, dialect)).map(({ name }) => name)] as const
   })
   return new Map(unfillable.filter(([, names]) => names.length > 0))
 }

@@ -111,7 +111,7 @@ export async function readParts (
       columns: new Set(columns.map(([name]) => name)),
       unique: uniqueSets(keys.filter(isOwn), dialect),
       indexed: new Set(indexed.filter(isOwn).map(({ column }) => foldName(column ?? ''))),
-      stored: new Set(columns.filter(([, { written }]) => isYes(written.indexed)).map(([name]) => name))
+      stored: new Set(columns.filter(([, column]) => isYes(column.indexed)).map(([name]) => name))
     }, replaceable.filter(isOwn))
   }
 }

@@ -24,7 +24,7 @@ export function referringStorages (
   const storages = new Map<Column, Storage>()
   for (const { column } of models.flatMap((model) => referencesOf(model))) {
     const target = column.target()
-    const type = tables.columnOf(target, target.primaryKey)?.written.referring
+    const type = tables.columnOf(target, target.primaryKey)?.referring
     if (type !== undefined) storages.set(column, { ...storageOf(column, dialect), type: () => type })
   }
   return storages
@@ -71,9 +71,8 @@ function whyNoTarget (target: Model, { tables, dialect, keys }: Existing): strin
   const where = `refers to column '${primaryKey.name}' of table '${table}', which`
   const found = tables.columnOf(target, primaryKey)
   if (found === undefined) return `${where} does not exist: name another with 'column' in model '${name}'`
-  const { dataType } = found
-  if (!storageOf(primaryKey, dialect).holds(dataType)) {
-    return `${where} is ${dataType}, and not ${primaryKey.kind} as in model '${name}': change that model`
+  if (!storageOf(primaryKey, dialect).holds(found.type)) {
+    return `${where} is ${found.type}, and not ${primaryKey.kind} as in model '${name}': change that model`
   }
   const unique = uniqueSets(keys.filter((row) => tables.isSameTable(row, target)), dialect)
   if (unique.has(setOf([primaryKey.name], dialect))) return undefined

@@ -1,24 +1,14 @@
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import { inheritedKind, isYes, type TableRow } from '../engines/catalog.js'
-import type { ListedColumn } from '../engines/schema-habits.js'
+import { inheritedKind, type ColumnRow, type TableRow } from '../engines/catalog.js'
 import { failureKind } from '../engines/statement-failure.js'
-import type { WrittenColumn } from '../engines/storage.js'
 import { errors, messageOf } from '../errors.js'
 import type { Column, Model } from '../model/model.js'
 import { reachableModels } from '../model/reachable-models.js'
 
 /** A column of an existing table or view. */
-export interface TableColumn {
-  readonly name: string
-  /** Name of the type, as {@link ListedColumn.type} gives it. */
-  readonly dataType: string
-  readonly isNullable: boolean
-  /** True if the database generates integers for this column. */
-  readonly isAutoIncrementing: boolean
+export interface TableColumn extends ColumnRow {
   /** True for a column of a view, or of a materialized view or foreign table of PostgreSQL. */
   readonly isView: boolean
-  /** The type as the engine writes it. */
-  readonly written: WrittenColumn
 }
 
 /** The tables and views of a database. A model may name either. */
@@ -55,8 +45,10 @@ export async function readTables (handle: AnyKysely, models: Iterable<Model>): P
   const nameOf: DatabaseTables['nameOf'] = ({ table }) => fold(table)
   const named = new Map([...reachableModels(models)].map((model) => [nameOf(model), model]))
   const listed = await listTables(handle, (name) => named.get(fold(name)))
-  const byName = new Map(listed.map(({ name, kind, columns }) =>
-    [fold(name), new Map(columns.map((column) => [foldName(column.name), describe(column, kind)]))]))
+  const byName = new Map(listed.map(({ name, kind, columns }) => {
+    const isView = viewKinds.has(kind)
+    return [fold(name), new Map(columns.map((column) => [foldName(column.name), { ...column, isView }]))]
+  }))
   const inherited = new Set(listed.filter(({ kind }) => kind === inheritedKind).map(({ name }) => fold(name)))
   const of: DatabaseTables['of'] = (model) => byName.get(nameOf(model))
   return {
@@ -69,19 +61,7 @@ export async function readTables (handle: AnyKysely, models: Iterable<Model>): P
 }
 
 interface ListedTable extends TableRow {
-  readonly columns: readonly ListedColumn[]
-}
-
-function describe (column: ListedColumn, kind: string): TableColumn {
-  const { name, type, nullable, generated } = column
-  return {
-    name,
-    dataType: type,
-    isNullable: isYes(nullable),
-    isAutoIncrementing: isYes(generated),
-    isView: viewKinds.has(kind),
-    written: column
-  }
+  readonly columns: readonly ColumnRow[]
 }
 
 /** Kinds of tables in {@link TableRow.kind} that are compared with models as views are. */
@@ -109,7 +89,7 @@ async function listTables (handle: AnyKysely, modelOf: ModelOf): Promise<readonl
  */
 async function columnReader (
   handle: AnyKysely
-): Promise<(table: TableRow, model: Model) => Promise<readonly ListedColumn[]> | readonly ListedColumn[]> {
+): Promise<(table: TableRow, model: Model) => Promise<readonly ColumnRow[]> | readonly ColumnRow[]> {
   const { db, dialect } = readHandle(handle)
   const { catalog, schema: { columnsOf } } = dialect
   if (columnsOf === undefined) {

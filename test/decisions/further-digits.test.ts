@@ -201,8 +201,10 @@ test('D-279: the least decimal is that of which a floating-point number is the n
 })
 
 test('D-279: only columns with more digits than their field need another storage', async (t) => {
-  const storageOf = (name: keyof typeof dialects, written: string, scale?: number) =>
-    dialects[name].storage.decimal.ofType?.({ table: 'x', name: 'y', written }, scale === undefined ? {} : { scale })
+  const storageOf = (name: keyof typeof dialects, written: string, scale?: number) => {
+    const column = { table: 'x', name: 'y', type: '', written }
+    return dialects[name].storage.decimal.ofType?.(column, scale === undefined ? {} : { scale })
+  }
   for (const written of ['numeric(15,2)', 'numeric(3,-2)', 'numeric(12,0)', 'integer', 'bigint']) {
     t.equal(storageOf('postgres', written), undefined, written)
   }
@@ -226,7 +228,8 @@ test('D-279: only columns with more digits than their field need another storage
 })
 
 test('D-279: cursors hold all digits, without zeros that other engines do not write', async (t) => {
-  const { exact } = dialects.postgres.storage.decimal.ofType?.({ table: 'x', name: 'y', written: 'numeric' }, {}) ?? {}
+  const column = { table: 'x', name: 'y', type: 'numeric', written: 'numeric' }
+  const { exact } = dialects.postgres.storage.decimal.ofType?.(column, {}) ?? {}
   for (const [stored, text] of [
     ['1.2300', '1.23'], ['1.5', '1.50'], ['0', '0.00'], ['100', '100.00'], ['1.23400', '1.234'],
     ['-1.005', '-1.005'], ['0.12345678901234567890', '0.1234567890123456789']

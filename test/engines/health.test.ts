@@ -177,8 +177,8 @@ const fake = (name: string, size: number, report: NodeReport | Error): Fake => (
 })
 
 test('D-222: of several servers, the one in use counts, then the first that serves', async (t) => {
-  const up: NodeReport = { status: 'up', role: 'single', lag: 0, serves: true }
-  const standby: NodeReport = { status: 'read-only', role: 'replica', lag: 5, serves: false }
+  const up: NodeReport = { status: 'up', role: 'single', lag: 0, isUsable: true }
+  const standby: NodeReport = { status: 'read-only', role: 'replica', lag: 5, isUsable: false }
   const gone = new Error('gone')
   const full = new Error('full')
   const of = async (used: Fake, ...others: readonly Fake[]): Promise<HealthReport> =>
@@ -197,13 +197,13 @@ test('D-222: of several servers, the one in use counts, then the first that serv
 test('a server of PostgreSQL is judged by what it says, and by what it is for', (t) => {
   const primary = { standby: false, isReadOnly: false, hasStandbys: true, lag: 0 }
   const standby = { standby: true, isReadOnly: true, hasStandbys: false, lag: 700 }
-  t.same(ofPostgres(primary, { writable: true }), { status: 'up', role: 'primary', lag: 0, serves: true })
+  t.same(ofPostgres(primary, { writable: true }), { status: 'up', role: 'primary', lag: 0, isUsable: true })
   t.match(ofPostgres({ ...primary, hasStandbys: false }, { writable: true }), { role: 'single' })
-  t.same(ofPostgres(standby, { writable: true }), { status: 'read-only', role: 'replica', lag: 700, serves: false })
-  t.match(ofPostgres(standby, { writable: false, maxLag: 700 }), { serves: true })
-  t.match(ofPostgres(standby, { writable: false, maxLag: 699 }), { lag: 700, serves: false })
-  t.match(ofPostgres({ ...standby, lag: null }, { writable: false, maxLag: 699 }), { lag: null, serves: false })
-  t.match(ofPostgres({ ...standby, lag: null }, { writable: false }), { status: 'read-only', serves: true })
+  t.same(ofPostgres(standby, { writable: true }), { status: 'read-only', role: 'replica', lag: 700, isUsable: false })
+  t.match(ofPostgres(standby, { writable: false, maxLag: 700 }), { isUsable: true })
+  t.match(ofPostgres(standby, { writable: false, maxLag: 699 }), { lag: 700, isUsable: false })
+  t.match(ofPostgres({ ...standby, lag: null }, { writable: false, maxLag: 699 }), { lag: null, isUsable: false })
+  t.match(ofPostgres({ ...standby, lag: null }, { writable: false }), { status: 'read-only', isUsable: true })
   t.end()
 })
 
@@ -212,14 +212,14 @@ test('a server of MariaDB, likewise', (t) => {
   const [single, replica] = [
     { isWritable: 1, isInCluster: 0, isReady: 0 }, { isWritable: 0, isInCluster: 0, isReady: 0 }
   ] as const
-  t.same(ofMariadb(single, writer), { status: 'up', role: 'single', lag: 0, serves: true })
+  t.same(ofMariadb(single, writer), { status: 'up', role: 'single', lag: 0, isUsable: true })
   t.match(ofMariadb({ isWritable: 1, isInCluster: 1, isReady: 1 }, writer), { status: 'up', role: 'primary', lag: 0 })
   t.same(ofMariadb(replica, writer), {
-    status: 'read-only', role: 'replica', lag: null, serves: false
+    status: 'read-only', role: 'replica', lag: null, isUsable: false
   })
-  t.match(ofMariadb(replica, { writable: false, readonly: true }), { serves: true })
+  t.match(ofMariadb(replica, { writable: false, readonly: true }), { isUsable: true })
   t.match(ofMariadb(single, { writable: false, readonly: true }), { status: 'read-only' })
-  t.match(ofMariadb(undefined, writer), { status: 'read-only', serves: false })
+  t.match(ofMariadb(undefined, writer), { status: 'read-only', isUsable: false })
   t.end()
 })
 

@@ -133,9 +133,9 @@ test('D-268: the remedy is a statement on servers, for checks as they print them
       const { name } = column
       const found = read.columnOf(model, column)
       const written = name === 'rate'
-        ? { table: 'note', name, written: 'double', collation: null }
-        : { table: 'note', name, written: 'longtext', collation: 'utf8mb4_nopad_bin' }
-      return found && { ...found, written }
+        ? { written: 'double', collation: null }
+        : { written: 'longtext', collation: 'utf8mb4_nopad_bin' }
+      return found && { ...found, ...written }
     }
   }
   const remedies = (name: keyof typeof compilers, rows: ReadonlyArray<Pick<CheckRow, 'column' | 'name' | 'text'>>) => {

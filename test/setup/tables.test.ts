@@ -1311,9 +1311,25 @@ if (engine === 'sqlite') {
     }
   })
 
+  test('key() needs a column whose integers SQLite generates', async (t) => {
+    for (const [columns, isGenerated] of [
+      ['id integer primary key, name text not null', true],
+      ['id INTEGER, name text not null, primary key (id)', true],
+      ['id integer primary key desc, name text not null', false],
+      ['id int primary key, name text not null', false],
+      ['id integer not null, name text not null, primary key (id, name)', false]
+    ] as const) {
+      const started = createTables(await made(t, `create table thing (${columns})`), [Thing])
+      if (isGenerated) await t.resolves(started, columns)
+      else await t.rejects(started, /needs column 'id' to be the primary key whose integers the database generates/, columns)
+    }
+    const rowless = await made(t, 'create table thing (id integer primary key, name text not null) without rowid')
+    await t.rejects(createTables(rowless, [Thing]), /needs column 'id' to be the primary key whose integers/)
+  })
+
   test('a failure that says nothing of a table is not said to be one of the table', async (t) => {
     const db = preparing(t, (text) => {
-      if (text.includes('from pragma_table_xinfo(')) throw new Database.SqliteError('no memory', 'SQLITE_NOMEM')
+      if (text.includes('pragma_table_xinfo(')) throw new Database.SqliteError('no memory', 'SQLITE_NOMEM')
       return text
     })
     await sql`create table thing (id integer primary key, name text not null)`.execute(db)
@@ -1359,7 +1375,7 @@ test('the columns of all tables are read by one statement, but on SQLite by one 
   const statements = await recordStatements(t, db)
   const tables = await readTables(db, siteModels)
   t.equal(statements.length, here({ sqlite: 1 + siteModels.length, postgres: 2, mariadb: 3 }))
-  t.equal(tables.of(User)?.get('username')?.isNullable, false)
+  t.equal(Number(tables.of(User)?.get('username')?.nullable), 0)
   t.equal(tables.of(defineModel('A', { x: integer() }, { table: 'a' })), undefined, 'no model of these has it')
 })
 

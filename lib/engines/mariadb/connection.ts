@@ -19,7 +19,7 @@ export interface ConnectionSetting {
   readonly prepared: PreparedStatements<DriverConnection> | undefined
   /**
    * Called if the connection breaks, gives no answer in time, or its node proves to be unfit; `code` names the reason.
-   * The receiver must make the next connection look for a node that serves.
+   * The receiver must make the next connection look for a usable database server.
    */
   leave (code: string): void
 }

@@ -45,7 +45,7 @@ export function sessionSettings (node: NodeState | undefined, statementTimeout: 
 }
 
 /**
- * Checks that a node serves and, if `writable` is true, that it accepts writes.
+ * Checks that a node (database server) answers and, if `writable` is true, that it accepts writes.
  *
  * @throws an error with the number that MariaDB gives to statements for such a node: 1047 for a Galera node without a
  *   majority, 1290 for a node that only reads
@@ -77,7 +77,7 @@ export function unfitErrorsOf (node: NodeState | undefined): ReadonlySet<number 
 
 /**
  * Makes the report on a node's health from its answer to {@link stateQuery}. `writable` and `readonly` are options of
- * the database: with `writable`, only a node that accepts writes serves; with `readonly`, the status is never `up`.
+ * the database: with `writable`, only a node that accepts writes is usable; with `readonly`, the status is never `up`.
  */
 export function toNodeReport (
   node: NodeState | undefined, { writable, readonly }: { readonly writable: boolean, readonly readonly: boolean }
@@ -89,6 +89,6 @@ export function toNodeReport (
     // A connection to a Galera node waits for what the others have committed. Only administrators may ask a replica for
     // its lag.
     lag: isInCluster || isWritable ? 0 : null,
-    serves: isWritable || !writable
+    isUsable: isWritable || !writable
   }
 }

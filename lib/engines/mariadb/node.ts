@@ -34,7 +34,7 @@ interface NodeSetting {
   /**
    * Called if the node reports that it cannot serve, for example because it accepts no writes or shuts down. Also
    * called if a connection to it breaks or gives no answer in time. `code` is the error code of the reason. The
-   * receiver must make the next connection look for a node that serves.
+   * receiver must make the next connection look for a usable database server.
    */
   leave (node: MariadbNode, code: string): void
   readonly events: Events

@@ -20,7 +20,7 @@ export interface ConnectionSetting {
   /**
    * Called if the node reports that it cannot serve, for example because it accepts no writes or shuts down. Also
    * called if the connection breaks or gives no answer in time. `code` is the error code of the reason. The receiver
-   * must make the next connection look for a node that serves.
+   * must make the next connection look for a usable database server.
    */
   leave (code: string): void
 }

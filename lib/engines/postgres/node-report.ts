@@ -24,7 +24,7 @@ export function faultOf (
 }
 
 /**
- * Returns the health of a node from what its server reports. `serves` is true if the server meets `fitness`, as
+ * Returns the health of a node from what its server reports. `isUsable` is true if the server meets `fitness`, as
  * {@link faultOf} checks it.
  */
 export function toNodeReport (report: Omit<PostgresReport, 'busy'>, fitness: Fitness): NodeReport {
@@ -33,6 +33,6 @@ export function toNodeReport (report: Omit<PostgresReport, 'busy'>, fitness: Fit
     status: isReadOnly ? 'read-only' : 'up',
     role: standby ? 'replica' : hasStandbys ? 'primary' : 'single',
     lag,
-    serves: faultOf(report, fitness) === undefined
+    isUsable: faultOf(report, fitness) === undefined
   }
 }

@@ -64,7 +64,7 @@ const isCut: NonNullable<Storage['alters']> = (value) => Buffer.byteLength(Strin
 
 /** Returns the storage of a column of texts whose type is not `text` or `varchar`; undefined for these two types. */
 export function textsOf (text: Storage, column: WrittenColumn): Storage | undefined {
-  const { type = '' } = column
+  const { type } = column
   const byWords: Storage = { ...text, select: asText, shown: byText(), showsAll: true }
   if (type === 'enum') return { ...byWords, shown: byText(isAmongLabels(column)) }
   if (writtenTypes.some((name) => name === type)) return byWords

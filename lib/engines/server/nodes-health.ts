@@ -3,7 +3,7 @@ import { down, type HealthReport, type PoolState } from '../health.js'
 /** Answer of a node (database server) about its state. */
 export interface NodeReport extends Omit<HealthReport, 'pool'> {
   /** True if the node meets the options: for example, it is no standby if they demand a node that accepts writes. */
-  readonly serves: boolean
+  readonly isUsable: boolean
 }
 
 /** Node (database server) that can be asked for its state. */
@@ -17,18 +17,18 @@ export interface ReportingNode {
   report (): Promise<NodeReport>
 }
 
-const unreachable: NodeReport = { ...down, serves: false }
-/** Report on a node that accepts no more connections, but has given some to this process. */
-const full: NodeReport = { status: 'up', role: null, lag: null, serves: true }
+const unreachable: NodeReport = { ...down, isUsable: false }
+/** Report on a node (database server) that accepts no more connections, but has given some to this process. */
+const full: NodeReport = { status: 'up', role: null, lag: null, isUsable: true }
 
 /**
- * Returns the state of the node in use or, if that does not serve, of the first one that does. If none serves, returns
- * the state of the first node that answers, or otherwise of the node in use. All nodes are asked at the same time, so
- * that the answer takes no longer than that of one. If there are several nodes, the role `single` becomes `primary`,
- * because the URL names other servers of the same database.
+ * Returns the state of the node (database server) in use or, if that is not usable, of the first usable one. If none is
+ * usable, returns the state of the first node that answers, or otherwise of the node in use. All nodes are asked at the
+ * same time, so that the answer takes no longer than that of one. If there are several nodes, the role `single` becomes
+ * `primary`, because the URL names other servers of the same database.
  *
  * @param used    the node in use
- * @param isFull  true if an error says that a node serves, but accepts no more connections
+ * @param isFull  true if an error says that a node works, but accepts no more connections
  */
 export async function readNodesHealth<Node extends ReportingNode> (
   { all, used }: { readonly all: readonly Node[], readonly used: Node }, isFull: (error: unknown) => boolean
@@ -41,6 +41,6 @@ export async function readNodesHealth<Node extends ReportingNode> (
   const [first, ...others] = await Promise.all([ask(used), ...all.filter((node) => node !== used).map(ask)])
   const reports = [first, ...others]
   const { status, role, lag, pool } =
-    reports.find(({ serves }) => serves) ?? reports.find(({ status }) => status !== 'down') ?? first
+    reports.find((report) => report.isUsable) ?? reports.find(({ status }) => status !== 'down') ?? first
   return { status, role: all.length > 1 && role === 'single' ? 'primary' : role, lag, pool }
 }

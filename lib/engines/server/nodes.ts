@@ -5,35 +5,40 @@ import { NoConnection } from '../statement-failure.js'
 import { reasonOf } from './connection-failure.js'
 
 /**
- * Thrown when all connections of this process to a node are in use, or all those that a read or a write may take, and
- * none becomes free in time. The node itself serves, so no other node is tried.
+ * Thrown when all connections of this process to a database server are in use, or all those that a read or a write may
+ * take, and none becomes free in time. The server itself works, so no other server is tried.
  */
 export class NoneIsFree extends NoConnection {
   readonly code = 'NO_CONNECTION'
 }
 
-/** Milliseconds that a node is given to answer before the next one is asked as well. */
+/** Milliseconds that a node (database server) is given to answer before the next one is asked as well. */
 const headStartMs = 250
 /**
- * Minimum milliseconds between the beginnings of two searches for a node that serves. A search that comes earlier
- * waits.
+ * Minimum milliseconds between the beginnings of two searches for a usable node (database server). A search that comes
+ * earlier waits.
  */
 const minSearchIntervalMs = 100
 /**
- * Milliseconds after which a check of the nodes is old: if {@link Setting.isWatched} is true, the next call for a
- * connection then checks them again.
+ * Milliseconds after which a check of the nodes (database servers) is old: if {@link Setting.isWatched} is true, the
+ * next call for a connection then checks them again.
  */
 const watchIntervalMs = 1000
 
 interface Setting<Node> {
-  /** Asks a node, on a connection that nobody else uses, if it serves. @throws the reason if it does not */
+  /**
+   * Asks a node (database server), on a connection that nobody else uses, if it is usable: for example, that it is no
+   * standby if writes are wanted.
+   *
+   * @throws the reason if it is not usable
+   */
   check (node: Node): Promise<void>
-  /** True if an error says that a node serves, but accepts no more connections. */
+  /** True if an error says that a node (database server) works, but accepts no more connections. */
   isFull (error: unknown): boolean
   /**
-   * True if the first node in the order of the URL that serves is to be used: if the last check is more than a second
-   * old, the next call for a connection checks the nodes again. False if a node is used as long as it serves, whatever
-   * its place in the URL.
+   * True if the first usable node (database server) in the order of the URL is to be used: if the last check is more
+   * than a second old, the next call for a connection checks the nodes again. False if a node is used as long as it is
+   * usable, whatever its place in the URL.
    */
   readonly isWatched: boolean
   /** Publishes which node is in use. */
@@ -41,14 +46,14 @@ interface Setting<Node> {
 }
 
 /**
- * Nodes that hold the same database. A node is one database server. One node is in use. If it stops serving, another
- * node that serves is looked for and used. Each change of the node in use is published as an event.
+ * Nodes (database servers) that hold the same database. One node is in use. If it fails, another usable node is looked
+ * for and used. Each change of the node in use is published as an event.
  */
 export class Nodes<Node extends { readonly name: string }> {
   readonly all: readonly [Node, ...Node[]]
   readonly #setting: Setting<Node>
   #current: Node | undefined
-  /** Node that was used last; it may have stopped serving. */
+  /** Node (database server) that was used last; it may have failed since. */
   #last: Node | undefined
   #search: Promise<Node> | undefined
   /** Time of `performance.now()` at which a node was left, until a node is found again; otherwise undefined. */
@@ -71,11 +76,11 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Returns a connection to the node in use or, if that gives none, to another one that serves.
+   * Returns a connection to the node (database server) in use or, if that gives none, to another usable one.
    *
-   * @param connectTo  connects to a node, or throws. If it throws, it is called once more, after a search for a node
-   *   that serves; but not after NoneIsFree, and not if there is only one node and `isWatched` is false
-   * @throws an error with the reason of each node if none serves; otherwise what `connectTo` threw
+   * @param connectTo  connects to a node, or throws. If it throws, it is called once more, after a search for a usable
+   *   node; but not after NoneIsFree, and not if there is only one node and `isWatched` is false
+   * @throws an error with the reason of each node if none is usable; otherwise what `connectTo` threw
    */
   async connect<Connection> (connectTo: (node: Node) => Promise<Connection>): Promise<Connection> {
     const node = this.#known() ?? await this.#find()
@@ -92,8 +97,9 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Publishes that a node was left, and makes the next connection look for a node that serves. If this node is the only
-   * one and `isWatched` is false, the next connection uses it again. Does nothing if this node is no longer in use.
+   * Publishes that a node (database server) was left, and makes the next connection look for a usable one. If this
+   * node is the only one and `isWatched` is false, the next connection uses it again. Does nothing if this node is no
+   * longer in use.
    *
    * @param code  why the node is left, as events name it
    */
@@ -145,9 +151,9 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Asks the nodes in order: the next one when the one before has failed, or has not answered within 250 ms. Returns
-   * the first one that answers that it serves. If a node that stands before it in the order gives the same answer
-   * later, the next connections use that node. Rejects with an AggregateError if none serves.
+   * Asks the nodes (database servers) in order: the next one when the one before has failed, or has not answered within
+   * 250 ms. Returns the first one that answers that it is usable. If a node that stands before it in the order gives
+   * the same answer later, the next connections use that node. Rejects with an AggregateError if none is usable.
    */
   async #firstOf (order: readonly Node[]): Promise<Node> {
     let best = Infinity
@@ -160,15 +166,15 @@ export class Nodes<Node extends { readonly name: string }> {
         return node
       })
       attempts.push(attempt)
-      const serves = attempt.then(() => true, () => false)
-      if (await Promise.race([serves, sleep(headStartMs, false, { ref: false })])) break
+      const isUsable = attempt.then(() => true, () => false)
+      if (await Promise.race([isUsable, sleep(headStartMs, false, { ref: false })])) break
     }
     return await Promise.any(attempts)
   }
 
   /**
-   * Checks a node; throws if it does not serve. The node used last passes even if it accepts no more connections,
-   * because the connections to it show that it serves.
+   * Checks a node (database server); throws if it is not usable. The node used last passes even if it accepts no more
+   * connections, because the connections that it accepted show that it works.
    */
   async #ask (node: Node): Promise<void> {
     try {

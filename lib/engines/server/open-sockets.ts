@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PoolState } from '../health.js'
 import { connectTimeoutMs } from './server-options.js'
 
-/** How to close the sockets. */
+/** Rules of {@link OpenSockets} for closing its sockets. */
 interface Closing {
   /** True for the socket of a connection on which the answer to a statement is overdue. */
   isOverdue (socket: Duplex): boolean

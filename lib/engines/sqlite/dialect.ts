@@ -1,10 +1,8 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
-import type { ListedColumn } from '../schema-habits.js'
-import { sqliteCatalog } from './catalog.js'
+import { sqliteCatalog, sqliteColumnsOf } from './catalog.js'
 import { sqliteDeadline } from './deadline.js'
-import { otherFormIndex } from './moments.js'
 import { sqlitePlans } from './plans.js'
 import { sqliteStorage } from './storage.js'
 import { valueFailureCode } from './value-failure.js'
@@ -55,22 +53,6 @@ function prefixesOf (code: string): readonly string[] {
   return parts.map((_part, index) => parts.slice(0, parts.length - index).join('_'))
 }
 
-/**
- * Returns the query for the columns of one table or view, without the hidden columns of a virtual table. The query
- * fails for a view whose table was dropped, and for a virtual table of an extension that is not loaded.
- */
-// A long name of the index ends in a hash, so the index is recognized by its text.
-const columnsOf = (table: string) => sql<ListedColumn>`
-  select ${table} as "table", c.name, c.type, c.type as written, c."notnull" = 0 as nullable,
-    c.pk > 0 and lower(c.type) = 'integer'
-      and (select count(*) from pragma_table_info(${table}) where pk > 0) = 1 as generated,
-    exists (
-      select 1 from pragma_index_list(${table}) i join sqlite_schema s on s.name = i.name
-      where i.name = ${table} || '__' || c.name || ${sql.lit(`__${otherFormIndex}`)}
-        or s.sql = printf('CREATE INDEX "%w" on "%w" ("%w") where "%w" not glob ''????-??-?? ??:??:??''',
-          i.name, ${table}, c.name, c.name)) as indexed
-  from pragma_table_xinfo(${table}) c where c.hidden <> 1`
-
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
   adapter: 'SqliteAdapter',
@@ -108,7 +90,7 @@ export const sqliteDialect: Dialect = {
     unchecked: { begin: sql`pragma foreign_keys = off`, end: sql`pragma foreign_keys = on` },
     begin: sql`begin immediate`,
     keysMayBeNull: true,
-    columnsOf
+    columnsOf: sqliteColumnsOf
   },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),
   // https://www.sqlite.org/rescode.html. The codes left out, such as ERROR, MISUSE, RANGE, AUTH and INTERNAL, are

@@ -31,7 +31,7 @@ const hashLength = 97
 const unshownNote = 'holds values that no record can show, such as infinity, a zero date or a date before our ' +
   'era, and is nullable: they are shown as null'
 
-/** The context for planning a column of a table. */
+/** What is needed to plan a field besides its column, such as the tables to which foreign keys may refer. */
 type Setting = ReferenceSetting & DefaultSetting
 
 /**

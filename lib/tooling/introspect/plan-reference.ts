@@ -6,7 +6,7 @@ import type { Note } from './model-plan.js'
 import type { KeyedTable } from './plan-keys.js'
 import type { FoundReference, FoundTable } from './read-database.js'
 
-/** The context for planning a foreign key. */
+/** What is needed to plan a foreign key besides its column; `notes` receives remarks for the user. */
 export interface ReferenceSetting {
   readonly handle: Handle
   /** Returns the table of a name, if it has a model with a primary key of one column; otherwise undefined. */

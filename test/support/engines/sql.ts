@@ -1,102 +1,86 @@
-import type { Socket } from 'node:net'
-import { createConnection } from 'mysql2/promise'
+import { connect } from 'node:net'
+import { createConnection, createPool, type ConnectionOptions } from 'mysql2/promise'
 import pg from 'pg'
 
 export type Row = Readonly<Record<string, unknown>>
+type Ask = (url: URL, statement: string, milliseconds: number) => Promise<readonly Row[]>
 
-interface Connection {
-  ask (statement: string): Promise<readonly Row[]>
-  close (): void
-  /** While it is idle, it may let the process end. */
-  setIdle (isIdle: boolean): void
-}
-
-type Connect = (url: URL, milliseconds: number, onLoss?: () => void) => Promise<Connection>
-
-const drivers: Readonly<Record<string, Connect>> = {
-  'postgres:': connectPostgres, 'postgresql:': connectPostgres, 'mariadb:': connectMariadb, 'mysql:': connectMariadb
+const drivers: Readonly<Record<string, Ask>> = {
+  'postgres:': askPostgres, 'postgresql:': askPostgres, 'mariadb:': askMariadb, 'mysql:': askMariadb
 }
 
 /** The rows of one statement, on a connection of its own; `milliseconds` bound the log-in, and then the statement. */
 export async function runSql (url: string, statement: string, milliseconds = 20_000): Promise<readonly Row[]> {
-  const connection = await connect(url, milliseconds)
+  const parsed = new URL(url)
+  const ask = drivers[parsed.protocol]
+  if (ask === undefined) throw new Error(`no driver for '${parsed.protocol}'`)
+  return await ask(parsed, statement, milliseconds)
+}
+
+async function askPostgres (url: URL, statement: string, milliseconds: number): Promise<readonly Row[]> {
+  const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: milliseconds })
+  client.on('error', () => {})
   try {
-    return await within(milliseconds, connection.ask(statement))
+    await client.connect()
+    return (await within(milliseconds, client.query<Row>(statement))).rows
   } finally {
-    connection.close()
+    client.end().catch(() => {})
+  }
+}
+
+async function askMariadb (url: URL, statement: string, milliseconds: number): Promise<readonly Row[]> {
+  const connection = await createConnection(optionsOf(url, milliseconds))
+  connection.on('error', () => {})
+  try {
+    return rowsOf(await within(milliseconds, connection.query(statement)))
+  } finally {
+    connection.destroy()
   }
 }
 
 /**
- * What runs statements on one connection, because a new one costs more time than most statements. A connection that was
- * lost is replaced before the next statement.
+ * What runs statements on one connection, because a new one costs more time than most statements. The connection is
+ * replaced if it is lost. While it is idle, it does not keep the process alive.
  */
 export function keepConnection (url: string, milliseconds = 20_000): (statement: string) => Promise<readonly Row[]> {
-  let kept: Promise<Connection> | undefined
-  let asking = 0
-  return async (statement) => {
-    const connection = await (kept ??= connect(url, milliseconds, () => { kept = undefined }))
-    asking++
-    connection.setIdle(false)
-    try {
-      return await within(milliseconds, connection.ask(statement))
-    } finally {
-      connection.setIdle(--asking === 0)
-    }
-  }
-}
-
-async function connect (url: string, milliseconds: number, onLoss = () => {}): Promise<Connection> {
   const parsed = new URL(url)
-  const driver = drivers[parsed.protocol]
-  if (driver === undefined) throw new Error(`no driver for '${parsed.protocol}'`)
-  return await driver(parsed, milliseconds, onLoss)
+  const ask = drivers[parsed.protocol] === askMariadb ? keepMariadb : keepPostgres
+  const asked = ask(parsed, milliseconds)
+  return async (statement) => await within(milliseconds, asked(statement))
 }
 
-async function connectPostgres (url: URL, milliseconds: number, onLoss = () => {}): Promise<Connection> {
-  const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: milliseconds })
-  client.on('error', onLoss)
-  client.on('end', onLoss)
-  try {
-    await client.connect()
-  } catch (failure) {
-    client.end().catch(() => {})
-    throw failure
-  }
+function keepPostgres (url: URL, milliseconds: number): (statement: string) => Promise<readonly Row[]> {
+  const pool = new pg.Pool({
+    connectionString: url.href,
+    connectionTimeoutMillis: milliseconds,
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true
+  })
+  pool.on('error', () => {})
+  return async (statement) => (await pool.query<Row>(statement)).rows
+}
+
+function keepMariadb (url: URL, milliseconds: number): (statement: string) => Promise<readonly Row[]> {
+  const options = optionsOf(url, milliseconds)
+  const { host, port = 0 } = options
+  const pool = createPool({ ...options, stream: () => connect({ host, port }).unref(), connectionLimit: 1 })
+  return async (statement) => rowsOf(await pool.query(statement))
+}
+
+function optionsOf (url: URL, milliseconds: number): ConnectionOptions {
   return {
-    ask: async (statement) => (await client.query<Row>(statement)).rows,
-    close: () => { client.end().catch(() => {}) },
-    setIdle: (isIdle) => { hold(client, !isIdle) }
-  }
-}
-
-async function connectMariadb (url: URL, milliseconds: number, onLoss = () => {}): Promise<Connection> {
-  const connection = await createConnection({
     host: url.hostname,
     port: Number(url.port === '' ? 3306 : url.port),
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database: decodeURIComponent(url.pathname.slice(1)),
     connectTimeout: milliseconds
-  })
-  connection.on('error', onLoss)
-  const { stream } = (connection as unknown as { readonly connection: { readonly stream: Socket } }).connection
-  stream.on('close', onLoss)
-  return {
-    async ask (statement) {
-      const [rows] = await connection.query(statement)
-      return Array.isArray(rows) ? rows as Row[] : []
-    },
-    close: () => { connection.destroy() },
-    setIdle: (isIdle) => { hold(stream, !isIdle) }
   }
 }
 
-/** Lets what is open keep the process alive, or not. */
-function hold (open: unknown, isHeld: boolean): void {
-  const { ref, unref } = open as Socket
-  const change = isHeld ? ref : unref
-  change.call(open)
+function rowsOf ([rows]: readonly [unknown, unknown]): readonly Row[] {
+  return Array.isArray(rows) ? rows as Row[] : []
 }
 
 /** The time limits of both drivers outlive a connection that the server ends: this one does not. */
