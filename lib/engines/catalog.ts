@@ -7,6 +7,11 @@ export interface TableRow {
   readonly name: string
   /** `table`, or words for another kind, such as `view`, `materialized view` or {@link inheritedKind}. */
   readonly kind: string
+  /**
+   * 1 for a view, and for a materialized view or foreign table of PostgreSQL, otherwise 0; read with {@link isYes}.
+   * Models are compared with these less strictly than with tables.
+   */
+  readonly view: unknown
 }
 
 /**

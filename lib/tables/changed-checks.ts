@@ -6,7 +6,7 @@ import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { modifyColumn } from './alter-table.js'
 import { checksOf } from './column-checks.js'
-import { isView, nameField } from './compare-tables.js'
+import { nameField } from './compare-tables.js'
 import { checksIn, parseCheck } from './parse-check.js'
 import type { DatabaseTables } from './read-tables.js'
 
@@ -33,7 +33,7 @@ interface FoundCheck {
  */
 export function changedChecks (models: readonly Model[], existing: Existing): readonly string[] {
   const { tables, dialect, checks } = existing
-  const made = models.filter((model) => !isView(tables, model))
+  const made = models.filter((model) => !tables.isView(model))
   const found = checks.flatMap((row) => readChecks(row, dialect))
   return made.flatMap((model) => model.columns.flatMap((column) => {
     const own = found.filter((check) => isOf(check, { model, column }, existing))

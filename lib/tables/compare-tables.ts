@@ -1,11 +1,11 @@
-import { isYes } from '../engines/catalog.js'
+import { isYes, type ColumnRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Storage } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { isGenerated, storageOf, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
-import type { DatabaseTables, TableColumn } from './read-tables.js'
+import type { DatabaseTables } from './read-tables.js'
 
 /**
  * Compares models with their tables: columns, types, whether null is permitted, whether the database generates the
@@ -19,11 +19,6 @@ export function requireTables (tables: DatabaseTables, models: Iterable<Model>, 
   if (differences.length > 0) {
     throw new errors.TableMismatch(`The database does not fit the models:\n- ${differences.join('\n- ')}`)
   }
-}
-
-/** True if the table that a model names is a view, or a materialized view or foreign table of PostgreSQL. */
-export function isView (tables: DatabaseTables, model: Model): boolean {
-  return model.columns.some((column) => tables.columnOf(model, column)?.isView === true)
 }
 
 /** True if at least one column of the models has the given type in the database. */
@@ -62,7 +57,7 @@ function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): 
     return found === undefined
       ? [`${nameField(model, column)} needs column '${column.name}' of table '${model.table}', which does not exist; ` +
         "add it by a migration, or name another with 'column'"]
-      : compareField({ model, column }, found, dialect)
+      : compareField({ model, column }, { tables, found, dialect })
   })]
 }
 
@@ -84,28 +79,36 @@ export function nameField ({ name }: Model, { field }: Column): string {
 
 /** Returns how a field differs from its column in the database, as sentences; none if it does not. */
 export function compareField (
-  { model, column }: { readonly model: Model, readonly column: Column }, found: TableColumn, dialect: Dialect
+  { model, column }: { readonly model: Model, readonly column: Column },
+  { tables, found, dialect }: { readonly tables: DatabaseTables, readonly found: ColumnRow, readonly dialect: Dialect }
 ): readonly string[] {
-  const isKey = keyColumnsOf(model).includes(column) && dialect.schema.keysMayBeNull === true
-  return compareColumn(column, found, { dialect, mayBeNull: isKey })
+  const mayBeNull = keyColumnsOf(model).includes(column) && dialect.schema.keysMayBeNull === true
+  return compareColumn(column, found, { dialect, mayBeNull, isView: tables.isView(model) })
     .map((difference) => `${nameField(model, column)} ${difference} in table '${model.table}'`)
 }
 
+interface Comparison {
+  readonly dialect: Dialect
+  /** True for a column that may be null in the database, whatever its field says. */
+  readonly mayBeNull: boolean
+  readonly isView: boolean
+}
+
 function compareColumn (
-  column: Column, found: TableColumn, { dialect, mayBeNull }: { readonly dialect: Dialect, readonly mayBeNull: boolean }
+  column: Column, found: ColumnRow, { dialect, mayBeNull, isView }: Comparison
 ): readonly string[] {
   const { holds, isShown } = storageOf(column, dialect)
-  const { name, type, isView } = found
-  const [isNullable, isAutoIncrementing] = [isYes(found.nullable), isYes(found.generated)]
+  const { name, type, named = type } = found
+  const isNullable = isYes(found.nullable)
   const differences: string[] = []
   if (!holds(type)) {
-    differences.push(`is ${column.kind}, but column '${name}' is ${type || 'of no type'}`)
+    differences.push(`is ${column.kind}, but column '${name}' is ${named || 'of no type'}`)
   }
   const isMade = isGenerated(column)
-  if (isMade && !isAutoIncrementing && !isView) {
+  if (isMade && !isYes(found.generated) && !isView) {
     differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   }
-  const isNeverNull = column.kind === 'key' && isAutoIncrementing
+  const isNeverNull = column.kind === 'key' && isYes(found.generated)
   // A `not null` column may hold a value that no record can show, such as infinity, or get one later. Records then show
   // null, so the field may be nullable.
   const isShownAsNull = column.nullable && isShown !== undefined

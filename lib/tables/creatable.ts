@@ -4,7 +4,6 @@ import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { isFilledByDatabase } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { isView } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
@@ -21,7 +20,7 @@ export async function findUnfillable (
   const { db, dialect } = readHandle(handle)
   const { rows: completed } = await dialect.catalog.tablesWithTriggers?.execute(db) ?? { rows: [] }
   const isUnknown = new Set(completed.map(tables.nameOf))
-  const known = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(tables, model))
+  const known = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !tables.isView(model))
   const unfillable = known.map((model) => {
     const written = model.columns.filter((column) => !isFilledByDatabase(column))
     const declared = new Set(written.map(({ name }) => dialect.foldName(name)))
@@ -32,7 +31,8 @@ export async function findUnfillable (
 }
 
 function needsValue ({ nullable, generated, computed, declared, type }: ColumnRow, { catalog }: Dialect): boolean {
-  return ![nullable, generated, computed].some(isYes) && declared === null &&
+  const hasNone = (declared ?? 'null').toLowerCase() === 'null'
+  return ![nullable, generated, computed].some(isYes) && hasNone &&
     catalog.implicitDefaults?.includes(type) !== true
 }
 

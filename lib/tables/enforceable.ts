@@ -5,7 +5,6 @@ import { errors, messageOf } from '../errors.js'
 import { isFilledByDatabase, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
-import { isView } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /** The writes of clients to the table of a model. */
@@ -36,7 +35,7 @@ export async function findRefused (
   const { db, dialect } = readHandle(handle)
   const refused: ImpossibleWrite[] = []
   if (dialect.schema.needsTargets) return refused
-  for (const { model, operations, kept } of writes.filter(({ model }) => !isView(tables, model))) {
+  for (const { model, operations, kept } of writes.filter(({ model }) => !tables.isView(model))) {
     for (const [operation, statement] of statementsOf(model, kept)) {
       if (!operations.includes(operation)) continue
       await sql`explain ${statement}`.execute(db).catch((failure: unknown) => {

@@ -1,6 +1,6 @@
 import { requireMet, type Engine } from '../database/engine.js'
 import type { Model } from '../model/define-model.js'
-import { hasType, isView, requireTables, storagesOf } from './compare-tables.js'
+import { hasType, requireTables, storagesOf } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
@@ -19,7 +19,7 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
   }
   const storages = storagesOf(tables, models, dialect)
   const triggered = await triggeredModels(engine, tables, models)
-  const views = new Set([...models].filter((model) => isView(tables, model)))
+  const views = new Set([...models].filter((model) => tables.isView(model)))
   const isPlain = storages.size === 0 && triggered.size === 0 && views.size === 0
   return isPlain ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages, triggered, views } })
 }

@@ -4,7 +4,7 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Storage } from '../engines/storage.js'
 import { isForeignKey, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { isView, nameField } from './compare-tables.js'
+import { nameField } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
 import type { Reference } from './plan-tables.js'
 import { setOf, uniqueSets } from './unique-indexes.js'
@@ -65,14 +65,15 @@ function whyUnreferable ({ model, column }: Reference, existing: Existing): stri
 
 function whyNoTarget (target: Model, { tables, dialect, keys }: Existing): string | undefined {
   const { name, table, primaryKey } = target
-  if (isView(tables, target)) {
+  if (tables.isView(target)) {
     return `refers to model '${name}', but no foreign key can refer to view '${table}': declare a field of another kind`
   }
   const where = `refers to column '${primaryKey.name}' of table '${table}', which`
   const found = tables.columnOf(target, primaryKey)
   if (found === undefined) return `${where} does not exist: name another with 'column' in model '${name}'`
-  if (!storageOf(primaryKey, dialect).holds(found.type)) {
-    return `${where} is ${found.type}, and not ${primaryKey.kind} as in model '${name}': change that model`
+  const { type, named = type } = found
+  if (!storageOf(primaryKey, dialect).holds(type)) {
+    return `${where} is ${named}, and not ${primaryKey.kind} as in model '${name}': change that model`
   }
   const unique = uniqueSets(keys.filter((row) => tables.isSameTable(row, target)), dialect)
   if (unique.has(setOf([primaryKey.name], dialect))) return undefined

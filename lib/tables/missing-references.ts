@@ -1,7 +1,7 @@
 import type { ReferenceRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Model } from '../model/define-model.js'
-import { isView, nameField } from './compare-tables.js'
+import { nameField } from './compare-tables.js'
 import { referencesOf } from './foreign-keys.js'
 import type { Reference } from './plan-tables.js'
 import type { DatabaseTables } from './read-tables.js'
@@ -23,7 +23,7 @@ interface Existing {
  */
 export function missingReferences (models: readonly Model[], existing: Existing): readonly string[] {
   const { tables } = existing
-  const isTable = (model: Model): boolean => tables.of(model) !== undefined && !isView(tables, model)
+  const isTable = (model: Model): boolean => tables.of(model) !== undefined && !tables.isView(model)
   return models.filter(isTable).flatMap((model) => referencesOf(model)
     .filter(({ column }) => tables.columnOf(model, column) !== undefined && isTable(column.target()))
     .flatMap((reference) => differencesOf(reference, existing)))

@@ -7,7 +7,7 @@ import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
 import { reachableModels } from '../model/reachable-models.js'
 import { changedChecks } from './changed-checks.js'
-import { compareField, isView, nameField, inheritanceFaults } from './compare-tables.js'
+import { compareField, nameField, inheritanceFaults } from './compare-tables.js'
 import { readTables, type DatabaseTables } from './read-tables.js'
 import { findUnfillable, unfillableLines } from './creatable.js'
 import { requireDefaults } from './create-tables.js'
@@ -106,7 +106,7 @@ async function findMissing (
   const parts = new Map<string, ExistingParts>()
   const created: Model[] = []
   const changes: TableChange[] = []
-  for (const model of models.filter((model) => !isView(tables, model))) {
+  for (const model of models.filter((model) => !tables.isView(model))) {
     const name = tables.nameOf(model)
     if (tables.of(model) === undefined && !parts.has(name)) created.push(model)
     const own = parts.get(name) ?? read(model)
@@ -121,7 +121,7 @@ async function findMissing (
 }
 
 function differencesOf (model: Model, tables: DatabaseTables, dialect: Dialect): readonly string[] {
-  const isFixed = isView(tables, model)
+  const isFixed = tables.isView(model)
   return model.columns.flatMap((column) => {
     const found = tables.columnOf(model, column)
     if (found === undefined) {
@@ -131,7 +131,7 @@ function differencesOf (model: Model, tables: DatabaseTables, dialect: Dialect):
         : []
     }
     const made = `${typeOf(column, model, dialect)}${column.nullable ? '' : ' not null'}`
-    return compareField({ model, column }, found, dialect)
+    return compareField({ model, column }, { tables, found, dialect })
       .map((text) => `${text}; createTables() makes it ${made}: change the model, or the column by a statement of ` +
         'your own')
   })

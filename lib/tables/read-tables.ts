@@ -1,15 +1,10 @@
+import { sql } from 'kysely'
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import { inheritedKind, type ColumnRow, type TableRow } from '../engines/catalog.js'
+import { inheritedKind, isYes, type ColumnRow, type TableRow } from '../engines/catalog.js'
 import { failureKind } from '../engines/statement-failure.js'
 import { errors, messageOf } from '../errors.js'
 import type { Column, Model } from '../model/model.js'
 import { reachableModels } from '../model/reachable-models.js'
-
-/** A column of an existing table or view. */
-export interface TableColumn extends ColumnRow {
-  /** True for a column of a view, or of a materialized view or foreign table of PostgreSQL. */
-  readonly isView: boolean
-}
 
 /** The tables and views of a database. A model may name either. */
 export interface DatabaseTables {
@@ -17,9 +12,13 @@ export interface DatabaseTables {
    * Returns the columns of a model's table by their names; undefined if there is no such table. The names have the form
    * in which names that mean the same column for the engine are equal, such as lower case on SQLite.
    */
-  of (model: Model): ReadonlyMap<string, TableColumn> | undefined
+  of (model: Model): ReadonlyMap<string, ColumnRow> | undefined
   /** Returns a column as the table of its model has it; undefined if the table does not exist or has no such column. */
-  columnOf (model: Model, column: Column): TableColumn | undefined
+  columnOf (model: Model, column: Column): ColumnRow | undefined
+  /** True if the table of a model is a view, or a materialized view or foreign table of PostgreSQL. */
+  isView (model: Model): boolean
+  /** True if other tables inherit from the table, so that a statement on it finds their rows, too. */
+  isInherited (model: Model): boolean
   /**
    * Returns the name of a table in the form for comparisons. The forms of two names are equal if the server takes both
    * names for the same table.
@@ -27,80 +26,77 @@ export interface DatabaseTables {
   nameOf (of: Pick<Model, 'table'>): string
   /** True if the server takes the names of two tables for the same table. */
   isSameTable (one: Pick<Model, 'table'>, other: Pick<Model, 'table'>): boolean
-  /** True if other tables inherit from the table, so that a statement on it finds their rows, too. */
-  isInherited (model: Model): boolean
+}
+
+interface FoundTable extends TableRow {
+  /** By their names, in the form of {@link DatabaseTables.of}. */
+  readonly columns: ReadonlyMap<string, ColumnRow>
 }
 
 /**
  * Reads the tables of models, and of those that their foreign keys lead to. A table that does not exist is no error:
  * {@link DatabaseTables.of} returns undefined for it.
  *
- * @throws REST_MODELS_TABLE_MISMATCH if SQLite cannot read the columns of such a table or view, for example because an
- *   extension is not loaded
+ * @throws REST_MODELS_TABLE_MISMATCH if the columns of such a table or view cannot be read, for example because the
+ *   table of a view was dropped, or because SQLite has not loaded an extension
  */
 export async function readTables (handle: AnyKysely, models: Iterable<Model>): Promise<DatabaseTables> {
-  const { db, dialect: { foldName, schema: { foldsTables } } } = readHandle(handle)
-  const foldsAnswer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
-  const fold = foldsAnswer === 0 ? (name: string) => name : foldName
+  const fold = await tableNameFolder(handle)
   const nameOf: DatabaseTables['nameOf'] = ({ table }) => fold(table)
   const named = new Map([...reachableModels(models)].map((model) => [nameOf(model), model]))
-  const listed = await listTables(handle, (name) => named.get(fold(name)))
-  const byName = new Map(listed.map(({ name, kind, columns }) => {
-    const isView = viewKinds.has(kind)
-    return [fold(name), new Map(columns.map((column) => [foldName(column.name), { ...column, isView }]))]
-  }))
-  const inherited = new Set(listed.filter(({ kind }) => kind === inheritedKind).map(({ name }) => fold(name)))
-  const of: DatabaseTables['of'] = (model) => byName.get(nameOf(model))
+  const found = await findTables(handle, (name) => named.get(fold(name)))
+  const byName = new Map(found.map((table) => [fold(table.name), table]))
+  const tableOf = (model: Model): FoundTable | undefined => byName.get(nameOf(model))
+  const { foldName } = readHandle(handle).dialect
   return {
-    of,
-    columnOf: (model, { name }) => of(model)?.get(foldName(name)),
+    of: (model) => tableOf(model)?.columns,
+    columnOf: (model, { name }) => tableOf(model)?.columns.get(foldName(name)),
+    isView: (model) => isYes(tableOf(model)?.view),
+    isInherited: (model) => tableOf(model)?.kind === inheritedKind,
     nameOf,
-    isSameTable: (one, other) => nameOf(one) === nameOf(other),
-    isInherited: (model) => inherited.has(nameOf(model))
+    isSameTable: (one, other) => nameOf(one) === nameOf(other)
   }
 }
 
-interface ListedTable extends TableRow {
-  readonly columns: readonly ColumnRow[]
+/** Returns the function that gives the name of a table in the form for comparisons. */
+async function tableNameFolder (handle: AnyKysely): Promise<(name: string) => string> {
+  const { db, dialect: { foldName, schema: { foldsTables } } } = readHandle(handle)
+  const answer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
+  return answer === 0 ? (name) => name : foldName
 }
 
-/** Kinds of tables in {@link TableRow.kind} that are compared with models as views are. */
-const viewKinds: ReadonlySet<string> = new Set(['view', 'materialized view', 'foreign table'])
-
-/** Function that returns the model of a table; undefined if no model names it. */
-type ModelOf = (table: string) => Model | undefined
-
-/** Lists the existing tables and views that models name, with their columns. */
-async function listTables (handle: AnyKysely, modelOf: ModelOf): Promise<readonly ListedTable[]> {
-  const { db, dialect: { catalog } } = readHandle(handle)
-  const { rows } = await catalog.tables.execute(db)
+/** Finds the existing tables and views that models name. `modelOf` returns the model of a table, if there is one. */
+async function findTables (
+  handle: AnyKysely, modelOf: (table: string) => Model | undefined
+): Promise<readonly FoundTable[]> {
+  const { db, dialect, dialect: { foldName } } = readHandle(handle)
+  const { rows } = await dialect.catalog.tables.execute(db)
   const readColumns = await columnReader(handle)
-  const tables: ListedTable[] = []
+  const tables: FoundTable[] = []
   for (const table of rows) {
     const model = modelOf(table.name)
-    if (model !== undefined) tables.push({ ...table, columns: await readColumns(table, model) })
+    if (model === undefined) continue
+    const columns = await readColumns(table).catch((failure: unknown) => {
+      throw failureKind(dialect, failure) === undefined ? unreadable(model, table, failure) : failure
+    })
+    tables.push({ ...table, columns: new Map(columns.map((column) => [foldName(column.name), column])) })
   }
   return tables
 }
 
 /**
- * Returns the function that gives the columns of a table. It asks for each table by itself if the engine cannot be
- * asked for the columns of all tables at once.
+ * Returns the function that reads the columns of a table. It asks for each table by itself on SQLite, where one table
+ * that cannot be read makes the query for the columns of all tables fail.
  */
-async function columnReader (
-  handle: AnyKysely
-): Promise<(table: TableRow, model: Model) => Promise<readonly ColumnRow[]> | readonly ColumnRow[]> {
-  const { db, dialect } = readHandle(handle)
-  const { catalog, schema: { columnsOf } } = dialect
-  if (columnsOf === undefined) {
-    const { rows } = await catalog.columns.execute(db)
-    return ({ name }) => rows.filter(({ table }) => table === name)
-  }
-  return async (table, model) => {
-    const { rows } = await columnsOf(table.name).execute(db).catch((failure: unknown) => {
-      throw failureKind(dialect, failure) === undefined ? unreadable(model, table, failure) : failure
-    })
-    return rows
+async function columnReader (handle: AnyKysely): Promise<(table: TableRow) => Promise<readonly ColumnRow[]>> {
+  const { db, dialect: { catalog, schema: { columnsOf } } } = readHandle(handle)
+  if (columnsOf !== undefined) return async ({ name }) => (await columnsOf(name).execute(db)).rows
+  const { rows } = await catalog.columns.execute(db)
+  return async ({ name, view }) => {
+    const columns = rows.filter(({ table }) => table === name)
+    // MariaDB lists no columns of a view whose table was dropped. A query of such a view fails with the reason.
+    if (isYes(view) && columns.length === 0) await sql`select * from ${sql.table(name)} limit 0`.execute(db)
+    return columns
   }
 }
 

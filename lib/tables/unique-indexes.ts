@@ -5,7 +5,6 @@ import { errors } from '../errors.js'
 import { isTextKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
-import { isView } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
@@ -22,7 +21,7 @@ export async function requireUniqueIndexes (
   if (declaring.length === 0) return
   const { db, dialect } = readHandle(handle)
   const { rows } = await dialect.catalog.keys.execute(db)
-  const lines = declaring.filter((model) => !isView(tables, model)).flatMap((model) => {
+  const lines = declaring.filter((model) => !tables.isView(model)).flatMap((model) => {
     const indexes = uniqueSets(rows.filter((row) => tables.isSameTable(row, model)), dialect)
     return groupsOf(model).filter((group) => !indexes.has(setOf(group.map(({ name }) => name), dialect)))
       .map((group) => differenceOf(model, group))

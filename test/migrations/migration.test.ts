@@ -120,7 +120,7 @@ test('D-210: what differs otherwise is a comment with the remedy, and nothing is
   const Seen = defineModel('Seen', { id: key(), count: integer({ nullable: true }), gone: integer() })
   const before = await definitions(db)
   const { source = '', differences } = await writeMigration(db, [Thing, Bare, Seen])
-  const type = here({ sqlite: 'varchar(9)', postgres: 'varchar', mariadb: 'varchar' })
+  const type = here({ sqlite: 'varchar(9)', postgres: 'character varying', mariadb: 'varchar' })
   t.strictSame(differences, [
     `field 'size' of model 'Thing' is integer, but column 'size' is ${type} in table 'thing'; createTables() makes ` +
       'it integer: change the model, or the column by a statement of your own',
@@ -334,8 +334,8 @@ test('D-211: a foreign key that the database would refuse is an error, and nothi
     [referring('Gone', 'plain', key({ column: 'gone' })), `${field} refers to column 'gone' of ` +
       "table 'plain', which does not exist: name another with 'column' in model 'Gone'"],
     [referring('Named', 'named'), `${field} refers to column 'id' of table 'named', which is ` +
-      `${here({ sqlite: 'varchar(9)', postgres: 'varchar', mariadb: 'varchar' })}, and not key as in model 'Named': ` +
-      'change that model'],
+      `${here({ sqlite: 'varchar(9)', postgres: 'character varying', mariadb: 'varchar' })}, and not key ` +
+      "as in model 'Named': change that model"],
     ...here<ReadonlyArray<readonly [Model, string]>>({
       sqlite: [],
       postgres: [[referring('Kept', 'kept'), `${field} refers to model 'Kept', but no foreign key ` +

@@ -44,9 +44,11 @@ const declared = sql`
 export const mariadbCatalog: Catalog = {
   tables: sql`
     select table_name as name,
-      case when table_type in ('BASE TABLE', 'SYSTEM VERSIONED') then 'table' else lower(table_type) end as kind
+      case when table_type in ('BASE TABLE', 'SYSTEM VERSIONED') then 'table' else lower(table_type) end as kind,
+      table_type = 'VIEW' as view
     from information_schema.tables where table_schema = database() order by table_name`,
-  // With the schema as a constant for each table: otherwise MariaDB reads the constraints of all databases.
+  // The schema of the constraints is given by a constant; compared with that of the column, MariaDB would read those of
+  // all databases. Names that differ only in case or accents are equal for information_schema, but not for tables.
   columns: sql`
     select c.table_name as \`table\`, c.column_name as name, c.data_type as type, c.is_nullable = 'YES' as nullable,
       (c.extra like '%auto_increment%' or coalesce(c.column_default, '') like 'nextval(%') as generated,
@@ -60,7 +62,8 @@ export const mariadbCatalog: Catalog = {
     from information_schema.columns c
     left join information_schema.check_constraints k
       on k.constraint_schema = database() and k.table_name = c.table_name and k.constraint_name = c.column_name
-      and k.check_clause = concat('json_valid(', char(96), c.column_name, char(96), ')')
+      and binary k.table_name = binary c.table_name
+      and binary k.check_clause = binary concat('json_valid(', char(96), c.column_name, char(96), ')')
     where c.table_schema = database() order by c.table_name, c.ordinal_position`,
   keys: sql`
     select table_name as \`table\`, index_name as \`key\`,

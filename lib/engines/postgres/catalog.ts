@@ -59,23 +59,31 @@ const joinedTypes = sql`
     select oid, modifier, refuses from base order by depth desc limit 1) b on true
   join pg_type t on t.oid = coalesce(b.oid, a.atttypid)`
 
+/**
+ * Condition for columns `a` of tables `c` that own a sequence: those of serial types and identity columns. Unlike
+ * pg_get_serial_sequence(), it does not fail if another session has just dropped the table.
+ */
+const ownsSequence = sql`exists (
+  select 1 from pg_depend p join pg_class s on s.oid = p.objid and s.relkind = 'S'
+  where p.classid = 'pg_class'::regclass and p.refclassid = 'pg_class'::regclass and p.refobjid = c.oid
+    and p.refobjsubid = a.attnum and p.deptype in ('a', 'i'))`
+
 /** Catalog of PostgreSQL: queries for its tables, and the fields that columns of its types become. */
 export const postgresCatalog: Catalog = {
   tables: sql`
     select c.relname as name, case when c.relispartition then 'partition'
       when ${isInherited} then ${sql.lit(inheritedKind)}
       when c.relkind in ('r', 'p') then 'table'
-      when c.relkind = 'v' then 'view' when c.relkind = 'm' then 'materialized view' else 'foreign table' end as kind
+      when c.relkind = 'v' then 'view' when c.relkind = 'm' then 'materialized view' else 'foreign table' end as kind,
+      (c.relkind in ('v', 'm', 'f'))::int as view
     from pg_class c where ${visible} order by c.relname`,
   columns: sql`
     select c.relname as "table", a.attname as name, ${types},
       (not (a.attnotnull or coalesce(b.refuses, false)))::int as nullable,
       (a.attgenerated <> '' or a.attidentity = 'a')::int as computed,
       coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
-      (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null
-        or coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextval(%')::int as generated
+      (${ownsSequence} or coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextval(%')::int as generated
     from pg_class c
-    join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     ${joinedTypes}
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum

@@ -16,27 +16,29 @@ const isNumber = isOf('integer', 'real')
 const isText = isOf('text')
 
 /**
- * Returns the beginning of a query for the columns of the tables in `list`, without the hidden columns of virtual
- * tables. The query fails for a view whose table was dropped, and for a virtual table of an extension that is not
- * loaded.
+ * Returns the query for the columns of the tables in `list`, without the hidden columns of virtual tables. The query
+ * fails for a view whose table was dropped, and for a virtual table of an extension that is not loaded.
  */
-// A long name of the index ends in a hash, so the index is recognized by its text.
 const columnsIn = (list: RawBuilder<unknown>) => sql<ColumnRow>`
   select l.name as "table", c.name, c.type, c.type as written, c."notnull" = 0 as nullable,
     c.hidden in (2, 3) as computed, c.dflt_value as declared,
     lower(c.type) = 'integer' and c.pk = 1 and l.wr = 0
       and (select count(*) from pragma_table_info(l.name) where pk > 0) = 1
-      and not exists (select 1 from pragma_index_list(l.name) where origin = 'pk') as generated,
-    exists (
-      select 1 from pragma_index_list(l.name) i join sqlite_schema s on s.name = i.name
-      where i.name = l.name || '__' || c.name || ${sql.lit(`__${otherFormIndex}`)}
-        or s.sql = printf('CREATE INDEX "%w" on "%w" ("%w") where "%w" not glob ''????-??-?? ??:??:??''',
-          i.name, l.name, c.name, c.name)) as indexed
-  from ${list} l join pragma_table_xinfo(l.name) c where l.schema = 'main' and c.hidden <> 1`
+      and not exists (select 1 from pragma_index_list(l.name) where origin = 'pk') as generated
+  from ${list} l join pragma_table_xinfo(l.name) c
+  where l.schema = 'main' and c.hidden <> 1 order by l.name, c.cid`
 
 /** Returns the query for the columns of one table or view. */
-export const sqliteColumnsOf = (table: string) =>
-  sql<ColumnRow>`${columnsIn(sql`pragma_table_list(${table})`)} order by c.cid`
+// A long name of the index ends in a hash, so the index is recognized by its text. The indexes are listed once, because
+// sqlite_schema is searched from its beginning to its end each time.
+export const sqliteColumnsOf = (table: string) => sql<ColumnRow>`
+  with own as materialized (select name, sql from sqlite_schema where type = 'index' and tbl_name = ${table})
+  select *, exists (
+    select 1 from own i
+    where i.name = c."table" || '__' || c.name || ${sql.lit(`__${otherFormIndex}`)}
+      or i.sql = printf('CREATE INDEX "%w" on "%w" ("%w") where "%w" not glob ''????-??-?? ??:??:??''',
+        i.name, c."table", c.name, c.name)) as indexed
+  from (${columnsIn(sql`pragma_table_list(${table})`)}) c`
 
 /**
  * Catalog of SQLite: queries for its tables, and the fields that columns of its types become. The queries use the
@@ -44,9 +46,9 @@ export const sqliteColumnsOf = (table: string) =>
  */
 export const sqliteCatalog: Catalog = {
   tables: sql`
-    select name, case when type in ('table', 'view') then type else type || ' table' end as kind
+    select name, case when type in ('table', 'view') then type else type || ' table' end as kind, type = 'view' as view
     from pragma_table_list where schema = 'main' and name not like 'sqlite\\_%' escape '\\' order by name`,
-  columns: sql`${columnsIn(sql`pragma_table_list`)} and l.type = 'table' order by l.name, c.cid`,
+  columns: columnsIn(sql`(select * from pragma_table_list where type = 'table')`),
   keys: sql`
     select l.name as "table", 'primary key' as key, c.name as "column", 1 as "primary", c.pk as position
     from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main' and l.type = 'table' and c.pk > 0
