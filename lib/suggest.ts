@@ -10,8 +10,8 @@ const maxNameLength = 100
 /** Share of the characters in which a name that a deployer wrote may differ from the name that is suggested. */
 const maxDifference = 0.4
 /**
- * Most changed, missing or surplus characters in a name that a client wrote, for which another name is suggested. They
- * must also be fewer than half of the characters of the longer name.
+ * Maximum number of edits (changed, missing or surplus characters) between a name that a client wrote and the name that
+ * is suggested in its place. The number of edits must also be less than half of the length of the longer name.
  */
 const maxEdits = 2
 /** UTF-16 units of the shortest text for which a known name is suggested because it begins with that text. */

@@ -28,8 +28,8 @@ export function listDocumentation (page: JsonSchema, record: JsonSchema): JsonSc
 }
 
 /**
- * Returns the schema of the path parameters of one record for an OpenAPI document. The route itself has another schema,
- * which keySchema() returns. Requests are checked against neither of them.
+ * Returns the schema of the path parameters of one record, for the OpenAPI document only. The route itself has the
+ * schema of keySchema(). No validator runs with either of them: the plugin parses the key itself.
  */
 export function keyDocumentation ({ primaryKey: key }: Model): JsonSchema {
   const { minimum, ...schema } = kindSchema(key)

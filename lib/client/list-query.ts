@@ -114,10 +114,13 @@ export type Paging<D extends Described> = {
   readonly after?: string | undefined
 } & Counting & Searching<D>
 
-/** The parameter that asks for `meta.count` and `meta.capped`. */
+/**
+ * Parameter `count` of a list. If it is true, the answer has the number of records on all pages in `meta.count`, and in
+ * `meta.capped` whether there are more than that.
+ */
 type Counting = { readonly count?: true | undefined }
 
-/** The parameter `search`, only of a resource with the option of that name. */
+/** Parameter `search` of a list. Its type has it only if the resource has the option `search`. */
 type Searching<D extends Described> = [Listed<D, 'search'>] extends [never]
   ? {}
   : {

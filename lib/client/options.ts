@@ -5,7 +5,10 @@ type Headers = Readonly<Record<string, string>>
 export interface ClientOptions {
   /** URL of the server, with any path before the prefix: `https://example.com` or `https://example.com/shop`. */
   readonly baseUrl: string | { readonly href: string }
-  /** The option `prefix` of the plugin. Default `/api`. */
+  /**
+   * Path before all routes of the API. It must be the `prefix` that the plugin was registered with on the server.
+   * Default `/api`.
+   */
   readonly prefix?: string
   /** User name for HTTP Basic. Needs `password`. */
   readonly username?: string
@@ -15,7 +18,10 @@ export interface ClientOptions {
    * given together with `username` and `password`.
    */
   readonly token?: string
-  /** Headers of every request, or a function that returns them for each call; a repetition sends the same ones. */
+  /**
+   * Headers of every request, or a function that returns them and is called once for each call. If the client repeats a
+   * request, it sends the same headers again.
+   */
   readonly headers?: Headers | (() => Headers | Promise<Headers>)
   /**
    * The mode in which browsers add their own cookies and logins. Default `omit` with a user name or a token, otherwise

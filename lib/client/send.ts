@@ -9,7 +9,7 @@ export interface CallOptions {
   readonly signal?: Signal | undefined
 }
 
-/** Options of a call that changes a record of a resource with the option `etag`. */
+/** Options of a call that updates or deletes a record of a resource with the option `etag`. */
 export interface ConditionalOptions extends CallOptions {
   /**
    * The record as `create`, `update` or a `read` without `include` returned it, or the text of its `ETag`. The call

@@ -7,7 +7,7 @@ import type { Page } from './list.js'
 
 /** Number of records on all pages of a list. */
 export interface Count {
-  /** The number, or `limits.count` if there are more records than that. */
+  /** The number of records, or `limits.count` if there are more records than that. */
   readonly count: number
   /** True if there are more records than `count`. */
   readonly capped: boolean

@@ -12,8 +12,9 @@ interface Turn {
 }
 
 /**
- * Runs the writes of one record in this process one at a time, each from the hook `beforeWrite` on. Otherwise the
- * record would change after the hook has seen it, and the hook would be called again, under the lock of the record.
+ * Runs the writes of one record one at a time in this process: the hook `beforeWrite` of one write is called when the
+ * write before it has ended. Without this, the record could change after the hook has seen it. The write would then
+ * have to call the hook again, while it holds the lock of the record.
  */
 export class RecordTurns {
   readonly #turns = new Map<string, Turn>()

@@ -27,10 +27,10 @@ export function provideConnectionsOf (
 }
 
 /**
- * Queue of callers that need the one connection that Kysely has to an embedded engine (SQLite in this process). In
- * Kysely they would wait without a limit, and none could withdraw. So only one caller of a queue at a time asks Kysely,
- * and the others wait here. Each fails after two seconds without the connection. If a transaction hangs, at most one
- * caller of each queue still waits in Kysely.
+ * Queue of callers that need the only connection of Kysely's driver to an embedded engine (SQLite in this process). If
+ * a caller asks Kysely for the connection, it waits without a limit and cannot give up. So at most one caller of a
+ * queue asks Kysely at a time, and the others wait in the queue. Each caller fails after two seconds without the
+ * connection. If a transaction hangs, at most one caller of each queue still waits in Kysely.
  */
 class ConnectionQueue {
   readonly #executor: QueryExecutor

@@ -47,7 +47,7 @@ export interface Requirement {
   readonly remedy: string
 }
 
-/** Traits of the patterns of a condition, on which its SQL depends. */
+/** Properties of the patterns of a `like` or `ilike` that change the SQL of the condition. */
 export interface PatternTraits {
   /**
    * True if {@link Dialect.ambiguous} matches a pattern: it has characters that the engine takes for each other. The

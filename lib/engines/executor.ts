@@ -113,9 +113,9 @@ class KyselyWithExecutors<DB> extends Kysely<DB> {
 }
 
 /**
- * Returns a Kysely instance, and makes executors that reach its database without Kysely's driver, because that driver
- * takes as long as a short statement. {@link executorsOf} then returns these executors, {@link healthOf} returns
- * `readHealth`, and {@link eventsOf} returns `events`.
+ * Returns a Kysely instance. Also makes its executors, which send statements to the driver of the database itself: the
+ * way through Kysely takes as long as a short statement. Afterwards {@link executorsOf} returns these executors for the
+ * instance, {@link healthOf} returns `readHealth`, and {@link eventsOf} returns `events`.
  *
  * @param makeExecutors  makes the executors of the instance
  */

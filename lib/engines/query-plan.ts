@@ -35,9 +35,10 @@ export interface QueryPlans {
    */
   readonly leading?: RawBuilder<{ readonly table: string, readonly column: string }>
   /**
-   * Query for the columns by which an index can find rows. PostgreSQL alone has it: there the plan does not tell
-   * whether the whole index is read. So `seeks` counts for a filter only if this query lists its column. For a search,
-   * `seeks` alone decides, because a search uses indexes of expressions, which this query does not list.
+   * Query for the columns by which an index can find rows, one row for each column. Only PostgreSQL needs it, because
+   * its plan does not tell whether an index is searched or read as a whole. If it is present, a filter counts as one
+   * that uses an index only if `seeks` is true and this query lists the column of the filter. For a search, `seeks`
+   * alone decides: a search uses indexes of expressions, which this query does not list.
    */
   readonly sought?: RawBuilder<{ readonly table: string, readonly column: string }>
   /** True if, by a plan, an index finds the rows that have a given value in the column. */

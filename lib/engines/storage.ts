@@ -111,8 +111,8 @@ export interface Storage {
    */
   readonly isWhole?: (column: Expression<unknown>) => Expression<unknown>
   /**
-   * Returns SQL that is true if records can show the column's value; they show null for other values. Absent if records
-   * can show every value.
+   * Returns an SQL condition that is true if the value of the column can be part of a record; a record has null in
+   * place of other values, such as an infinite date. Absent if every value can be part of a record.
    */
   readonly isShown?: (column: Expression<unknown>) => Expression<SqlBool>
   /** Returns SQL that is true if the column is null. Present if `is null` also finds other values. */

@@ -33,7 +33,10 @@ export interface StatementMessage extends StatementLabel {
 /** A statement or transaction that was repeated, and has ended. */
 export interface RetryMessage extends StatementLabel {
   readonly outcome: 'done' | 'failed'
-  /** Code of the first failure: one of the driver, or of the plugin, such as `NO_ANSWER`; null if there is none. */
+  /**
+   * Code of the first failure that made the statement be repeated: one of the driver, or of the plugin, such as
+   * `NO_ANSWER`; null if the failure has no code.
+   */
   readonly code: string | null
   /** Number of attempts, including the first one. */
   readonly attempts: number
@@ -64,7 +67,7 @@ export interface NodeMessage {
  * or whose password is too long, has no message.
  */
 export interface LoginMessage {
-  /** `too-many`: the password was not checked, because too many checks were waiting. */
+  /** Whether the password was right. `too-many`: it was not checked, because too many checks were waiting. */
   readonly outcome: 'accepted' | 'refused' | 'too-many'
   /** Milliseconds that the check took, including the wait for other checks. */
   readonly duration: number

@@ -14,7 +14,10 @@ export interface KindDocumentation {
   readonly filter?: Readonly<Record<string, unknown>>
   /** Description of the values that the body of a request may have, if their schema cannot express it. */
   readonly body?: string
-  /** Returns an example of a value that fits the options; undefined if there is none. */
+  /**
+   * Returns an example of a value that a field with these options takes, for the OpenAPI document; undefined if no
+   * example can be made.
+   */
   example (options: FieldOptions): Json | undefined
 }
 

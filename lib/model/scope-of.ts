@@ -34,7 +34,10 @@ type TargetOf<F> = F extends ForeignKeyField<infer Target> ? Target : never
 type Intersection<Union> =
   (Union extends unknown ? (one: Union) => void : never) extends ((all: infer All) => void) ? All : never
 
-/** The conditions on related records: through one foreign key, and if `More` is true, through a second one after it. */
+/**
+ * Conditions of a scope on fields of a related record, such as `project__owner`. If `More` is true, the type also has
+ * conditions through a second foreign key, such as `project__team__owner`.
+ */
 type Joined<C, Prefix extends string, More extends boolean> = Intersection<{
   [N in ForeignKeys<C>]: Conditions<Columns<TargetOf<C[N]>>, `${Prefix}${N}__`> &
     (More extends true ? Joined<Columns<TargetOf<C[N]>>, `${Prefix}${N}__`, false> : {})

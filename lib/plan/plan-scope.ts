@@ -50,8 +50,8 @@ export function isPlainObject (given: unknown): given is object {
 }
 
 /**
- * Resolves a name in a scope. A name without an operator has the operator `eq`. If the value is null, `is` replaces
- * `eq`, because nothing equals null in SQL.
+ * Returns the field and the operator for a key of a scope, such as `status__ne` or `project__owner`. A key without an
+ * operator has the operator `eq`. If the value is null, `is` replaces `eq`, because nothing equals null in SQL.
  */
 function resolveName (model: Model, name: string, isNull: boolean): ScopeTarget {
   const { names, operator: written } = splitName(name)

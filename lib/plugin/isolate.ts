@@ -7,8 +7,8 @@ import { acceptAnything } from '../routes/handlers.js'
 import type { Scheduler } from './scheduling/scheduler.js'
 
 /**
- * Gives a Fastify scope the body parser, the serializer, the error handler and the onRequest hooks that only the
- * plugin's own routes need.
+ * Replaces the body parser, the serializer and the error handler of a Fastify scope, and adds onRequest hooks to it. So
+ * these apply to the plugin's own routes, and not to those of the application.
  *
  * @returns a function that gives the serializer of an answer's schema
  */

@@ -46,11 +46,11 @@ export interface RelatedProtection {
 }
 
 /**
- * Compiles which related models the clients of a resource may filter through and include: those that they may list. If
- * listing a model needs a user, the policy of the model decides for each user. But no client may use such a model if
- * anybody may list the resource, because requests then need no user, or if `policy` finds users whom the model's policy
- * does not know. Nor may any client use a model that nobody may list. Models without a resource are not restricted
- * here.
+ * Decides, for each model that foreign keys lead to, whether the clients of a resource may filter through it and
+ * include its records. Each rule stands before the next: a model without a resource may be used by all; one that nobody
+ * may list, by nobody; one that everybody may list, by all. A model whose list needs a user is used by the users whom
+ * its policy permits; but by nobody if everybody may list the resource itself, since no user is known then, or if
+ * `policy` finds its users in another way than the policy of the model.
  *
  * @param policy  policy of the resource
  * @param related policy of the first registered resource of each related model

@@ -46,7 +46,7 @@ const optionNames: Readonly<Record<keyof UserAuthOptions, true>> = {
 }
 
 /**
- * Checks the options of a policy for a model of users, except the names of fields.
+ * Checks the options of a policy whose users are the records of a model, except the names of fields among them.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */

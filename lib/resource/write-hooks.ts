@@ -27,8 +27,8 @@ export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Polic
    */
   readonly values: Partial<RecordOf<M>>
   /**
-   * The user who sends the request. It can be null only if everybody may do the operation: it is then null if nobody is
-   * logged in, or if the resource has no scope, because the policy then looks for no user.
+   * The user who sends the request. Null only where everybody may do the operation. If the resource has a scope, null
+   * then means that nobody is logged in; without a scope it is always null, because the policy looks for no user.
    */
   readonly user: ScopeUser<Auth>
   readonly request: FastifyRequest

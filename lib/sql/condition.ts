@@ -15,8 +15,8 @@ import { columnRef, compared } from './selection.js'
 interface Condition extends PatternTraits, Pick<PlannedCondition, 'column' | 'operator'> {
   readonly alias?: string
   /**
-   * If true, the SQL compares with what the column stores; otherwise with what records show of it, such as whole
-   * seconds.
+   * If true, the SQL compares with the value that the column stores; otherwise with the value that records show. The
+   * two differ, for example, if records show whole seconds and the column stores milliseconds.
    */
   readonly asStored?: boolean
   readonly values: readonly Parameter[]

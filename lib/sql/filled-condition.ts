@@ -57,8 +57,9 @@ function withTraits<C extends FilledCondition> (
 const nothing = /(?!)/
 
 /**
- * True for columns of texts, integers and UUIDs, which can be compared with the items of a JSON array. JSON loses part
- * of other values, or engines compare them in their own way.
+ * True for columns of texts, integers and UUIDs: the values that a filter lists for them can be given to the database
+ * as one JSON array. Decimals, for example, would lose digits in JSON, and engines compare moments in ways of their
+ * own.
  */
 function isListed (column: Column): boolean {
   return ['key', 'text', 'integer', 'bigint', 'uuid'].includes(valueKindOf(column).storage)

@@ -69,8 +69,8 @@ export function narrowedToRows (
 }
 
 /**
- * Fewest skipped rows for which a subquery chooses the rows of a page. PostgreSQL takes as long to plan the subquery as
- * to skip some hundred rows.
+ * Number of skipped rows from which on a list finds the rows of its page by a subquery. With fewer, the subquery does
+ * not pay: PostgreSQL takes as long to plan it as to skip some hundred rows.
  */
 const minSkipped = 1000
 

@@ -98,8 +98,8 @@ export function referenceExists (
 }
 
 /**
- * Returns the statement that selects one row if each of `references` refers to a record that meets the conditions of
- * the reference, otherwise none.
+ * Returns a select that finds one row if each foreign key in `references` refers to a record that meets the conditions
+ * given with that foreign key, otherwise no row.
  */
 export function permittedReferences (
   context: SqlContext, shape: StatementShape, references: readonly GuardedReference[]

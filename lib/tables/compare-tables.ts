@@ -47,7 +47,7 @@ export function storagesOf (
 }
 
 function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): readonly string[] {
-  if (tables.of(model) === undefined) {
+  if (!tables.has(model)) {
     const { schema: { missingTableHint = '' } } = dialect
     return [`model '${model.name}' needs table '${model.table}', which does not exist; ` +
       `createTables() creates it${missingTableHint}`]

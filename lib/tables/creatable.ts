@@ -23,8 +23,8 @@ export async function findUnfillable (
   const known = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !tables.isView(model))
   const unfillable = known.map((model) => {
     const written = model.columns.filter((column) => !isFilledByDatabase(column))
-    const declared = new Set(written.map(({ name }) => dialect.foldName(name)))
-    const others = [...tables.of(model) ?? []].filter(([name]) => !declared.has(name)).map(([, column]) => column)
+    const own = new Set(written.map(({ name }) => dialect.foldName(name)))
+    const others = [...tables.columnsOf(model)].filter(([name]) => !own.has(name)).map(([, column]) => column)
     return [model, others.filter((column) => needsValue(column, dialect)).map(({ name }) => name)] as const
   })
   return new Map(unfillable.filter(([, names]) => names.length > 0))
@@ -41,8 +41,8 @@ export function unfillableLines (
   found: ReadonlyMap<Model, readonly string[]>, { foldName }: Dialect
 ): readonly string[] {
   return [...found].flatMap(([{ name, table, columns }, unfilled]) => unfilled.map((column) => {
-    const isDeclared = columns.some((declared) => foldName(declared.name) === foldName(column))
-    const verb = isDeclared ? "declares as 'readOnly' the" : 'lacks'
+    const isOwn = columns.some((own) => foldName(own.name) === foldName(column))
+    const verb = isOwn ? "declares as 'readOnly' the" : 'lacks'
     return `model '${name}' ${verb} column '${column}' of table '${table}', which must have a value and has no default`
   }))
 }

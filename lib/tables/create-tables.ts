@@ -70,8 +70,8 @@ export function requireDefaults (models: readonly Model[]): void {
 async function missingOf (
   handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
 ): Promise<readonly Model[]> {
-  await requireFit(handle, tables, models.filter((model) => tables.of(model) !== undefined))
-  return models.filter((model) => tables.of(model) === undefined)
+  await requireFit(handle, tables, models.filter((model) => tables.has(model)))
+  return models.filter((model) => !tables.has(model))
 }
 
 async function requireFit (handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]): Promise<void> {

@@ -106,7 +106,7 @@ export async function readParts (
   const { rows: replaceable } = await catalog.replaceable?.execute(db) ?? { rows: [] }
   return (model) => {
     const isOwn = (row: { readonly table: string }): boolean => tables.isSameTable(row, model)
-    const columns = [...tables.of(model) ?? []]
+    const columns = [...tables.columnsOf(model)]
     return new ExistingParts(dialect, {
       columns: new Set(columns.map(([name]) => name)),
       unique: uniqueSets(keys.filter(isOwn), dialect),

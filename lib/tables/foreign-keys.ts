@@ -60,7 +60,7 @@ function whyUnreferable ({ model, column }: Reference, existing: Existing): stri
   const target = column.target()
   const kept = detached.find((row) => [model, target].some((of) => tables.isSameTable(of, row)))
   if (kept !== undefined) return `cannot be a foreign key, because table '${kept.table}' ${kept.why}`
-  return tables.of(target) === undefined ? undefined : whyNoTarget(target, existing)
+  return tables.has(target) ? whyNoTarget(target, existing) : undefined
 }
 
 function whyNoTarget (target: Model, { tables, dialect, keys }: Existing): string | undefined {

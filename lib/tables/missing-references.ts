@@ -17,13 +17,12 @@ interface Existing {
 }
 
 /**
- * Returns, as sentences with the remedies, how the foreign keys of models differ from those of existing columns: the
- * database has none, or it does something else when a record is deleted that others refer to. Skips views, and tables
- * and columns that do not exist.
+ * Returns a sentence with the remedy for each foreign key of a model that the database does not have, or has with
+ * another action of `on delete`. Skips views, and tables and columns that do not exist.
  */
 export function missingReferences (models: readonly Model[], existing: Existing): readonly string[] {
   const { tables } = existing
-  const isTable = (model: Model): boolean => tables.of(model) !== undefined && !tables.isView(model)
+  const isTable = (model: Model): boolean => tables.has(model) && !tables.isView(model)
   return models.filter(isTable).flatMap((model) => referencesOf(model)
     .filter(({ column }) => tables.columnOf(model, column) !== undefined && isTable(column.target()))
     .flatMap((reference) => differencesOf(reference, existing)))

@@ -47,7 +47,7 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
   const models = [...reachableModels(given)]
   requireDefaults(models)
   const tables = await readTables(engine.db, models)
-  const existing = models.filter((model) => tables.of(model) !== undefined)
+  const existing = models.filter((model) => tables.has(model))
   const storages = referringStorages(tables, models, dialect)
   const { created, changes } = await findMissing(engine, tables, models)
   await requireAddable(engine, tables, { created, changes })
@@ -86,7 +86,7 @@ async function requireAddable (
     ...changes.flatMap(({ model, columns }) => referencesOf(model, columns))
   ]
   const facts = await readTableFacts(engine, tables)
-  const existing = changes.filter(({ model }) => tables.of(model) !== undefined)
+  const existing = changes.filter(({ model }) => tables.has(model))
   const obstacles = [
     ...existing.flatMap((change) => tableObstacles(change, facts)),
     ...await findObstacles(engine, existing),
@@ -108,7 +108,7 @@ async function findMissing (
   const changes: TableChange[] = []
   for (const model of models.filter((model) => !tables.isView(model))) {
     const name = tables.nameOf(model)
-    if (tables.of(model) === undefined && !parts.has(name)) created.push(model)
+    if (!tables.has(model) && !parts.has(name)) created.push(model)
     const own = parts.get(name) ?? read(model)
     parts.set(name, own)
     const { columns, ...missing } = own.add(model)

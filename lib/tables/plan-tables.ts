@@ -67,7 +67,7 @@ function canReferTo (model: Model, column: ForeignKeyColumn, waiting: ReadonlySe
 export function requireTargets ({ tables }: TablePlan, existing: DatabaseTables, { schema }: Dialect): void {
   const created = new Set(tables.map(({ model }) => model))
   for (const { model } of schema.needsTargets ? tables : []) {
-    const column = targetsOf(model).find(({ target }) => !created.has(target()) && existing.of(target()) === undefined)
+    const column = targetsOf(model).find(({ target }) => !created.has(target()) && !existing.has(target()))
     if (column === undefined) continue
     const { name, table } = column.target()
     throw new errors.TableMismatch(

@@ -8,11 +8,13 @@ import { reachableModels } from '../model/reachable-models.js'
 
 /** The tables and views of a database. A model may name either. */
 export interface DatabaseTables {
+  /** True if the table of a model exists. */
+  has (model: Model): boolean
   /**
-   * Returns the columns of a model's table by their names; undefined if there is no such table. The names have the form
-   * in which names that mean the same column for the engine are equal, such as lower case on SQLite.
+   * Returns the columns of a model's table by their names; none if there is no such table. The names have the form in
+   * which names that mean the same column for the engine are equal, such as lower case on SQLite.
    */
-  of (model: Model): ReadonlyMap<string, ColumnRow> | undefined
+  columnsOf (model: Model): ReadonlyMap<string, ColumnRow>
   /** Returns a column as the table of its model has it; undefined if the table does not exist or has no such column. */
   columnOf (model: Model, column: Column): ColumnRow | undefined
   /** True if the table of a model is a view, or a materialized view or foreign table of PostgreSQL. */
@@ -29,13 +31,13 @@ export interface DatabaseTables {
 }
 
 interface FoundTable extends TableRow {
-  /** By their names, in the form of {@link DatabaseTables.of}. */
+  /** By their names, in the form of {@link DatabaseTables.columnsOf}. */
   readonly columns: ReadonlyMap<string, ColumnRow>
 }
 
 /**
- * Reads the tables of models, and of those that their foreign keys lead to. A table that does not exist is no error:
- * {@link DatabaseTables.of} returns undefined for it.
+ * Reads the tables of models, and of those that their foreign keys lead to. A table that does not exist is no error;
+ * see {@link DatabaseTables.has}.
  *
  * @throws REST_MODELS_TABLE_MISMATCH if the columns of such a table or view cannot be read, for example because the
  *   table of a view was dropped, or because SQLite has not loaded an extension
@@ -47,10 +49,12 @@ export async function readTables (handle: AnyKysely, models: Iterable<Model>): P
   const found = await findTables(handle, (name) => named.get(fold(name)))
   const byName = new Map(found.map((table) => [fold(table.name), table]))
   const tableOf = (model: Model): FoundTable | undefined => byName.get(nameOf(model))
+  const columnsOf: DatabaseTables['columnsOf'] = (model) => tableOf(model)?.columns ?? new Map()
   const { foldName } = readHandle(handle).dialect
   return {
-    of: (model) => tableOf(model)?.columns,
-    columnOf: (model, { name }) => tableOf(model)?.columns.get(foldName(name)),
+    has: (model) => tableOf(model) !== undefined,
+    columnsOf,
+    columnOf: (model, { name }) => columnsOf(model).get(foldName(name)),
     isView: (model) => isYes(tableOf(model)?.view),
     isInherited: (model) => tableOf(model)?.kind === inheritedKind,
     nameOf,

@@ -12,7 +12,7 @@ const sampleSize = 1000
 
 /**
  * Milliseconds that {@link unshownColumns} waits for its query of one table, which may be locked. After that it returns
- * no column.
+ * no column of this table.
  */
 const maxCheckMs = 2000
 

@@ -1,10 +1,12 @@
-// @once: about schemas, which PostgreSQL alone has
+// @once: about schemas, and views without columns, which PostgreSQL alone has
 
 import tap, { test, type Test } from 'tap'
+import { defineModel, text } from '../../lib/index.js'
+import { openPostgres } from '../../lib/postgres.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { runCommand } from '../../lib/tooling/cli/run.js'
 import { requireSchema } from '../../lib/tooling/introspect/require-schema.js'
-import { serveDatabase } from '../../lib/tools.js'
+import { serveDatabase, writeMigration } from '../../lib/tools.js'
 import { findEngine } from '../support/engines/find-engine.js'
 import { runSql } from '../support/engines/sql.js'
 import { createDatabase } from '../support/engines/test-database.js'
@@ -88,4 +90,15 @@ test('D-208: a schema that does not exist is an error that names those that do',
   const db = openSqlite(':memory:')
   t.teardown(async () => { await db.destroy() })
   await t.resolves(requireSchema(db, 'any'), 'SQLite has no schemas')
+})
+
+test('a view without columns lacks those of its model, and nothing can be added to it', needed, async (t) => {
+  const db = openPostgres(await databaseOf(t, 'create view bare as select'))
+  t.teardown(async () => { await db.destroy() })
+  const { source, differences } = await writeMigration(db, [defineModel('Bare', { name: text() })])
+  t.equal(source, undefined)
+  t.match(differences, [
+    /^field 'id' of model 'Bare' needs column 'id' of view 'bare', which does not exist/,
+    /^field 'name' of model 'Bare' needs column 'name' of view 'bare', which does not exist/
+  ])
 })

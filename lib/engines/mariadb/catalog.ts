@@ -33,7 +33,7 @@ const ofLabels = (describe: TypeTable[string]): TypeTable[string] => (type) => {
  * SQL for the default of the column `c`, as text. If the default holds `?`, a remark in parentheses follows it:
  * information_schema also shows `?` for each character beyond U+FFFF, so the text may not be the true default.
  */
-const declared = sql`
+const defaultText = sql`
   case when c.column_default like '%?%'
     then concat(c.column_default, ' (where ''?'' may stand for a character beyond U+FFFF)') else c.column_default end`
 
@@ -52,7 +52,7 @@ export const mariadbCatalog: Catalog = {
   columns: sql`
     select c.table_name as \`table\`, c.column_name as name, c.data_type as type, c.is_nullable = 'YES' as nullable,
       (c.extra like '%auto_increment%' or coalesce(c.column_default, '') like 'nextval(%') as generated,
-      c.is_generated <> 'NEVER' as computed, ${declared} as declared,
+      c.is_generated <> 'NEVER' as computed, ${defaultText} as declared,
       case when k.check_clause is null then c.column_type else 'json' end as written, c.collation_name as collation,
       case when c.data_type in ('tinyint', 'smallint', 'mediumint', 'int', 'bigint')
           then concat(c.data_type, case when c.column_type like '%unsigned%' then ' unsigned' else '' end)
@@ -63,7 +63,7 @@ export const mariadbCatalog: Catalog = {
     left join information_schema.check_constraints k
       on k.constraint_schema = database() and k.table_name = c.table_name and k.constraint_name = c.column_name
       and binary k.table_name = binary c.table_name
-      and binary k.check_clause = binary concat('json_valid(', char(96), c.column_name, char(96), ')')
+      and binary k.check_clause = binary concat('json_valid(\`', c.column_name, '\`)')
     where c.table_schema = database() order by c.table_name, c.ordinal_position`,
   keys: sql`
     select table_name as \`table\`, index_name as \`key\`,

@@ -58,8 +58,9 @@ const byBytes = {
 } as const satisfies Partial<Storage>
 
 /**
- * Returns the storage of a column of enumerations, sets or times, of texts that may be longer than
- * {@link maxSortedLength} characters, or of texts in the collation {@link exactCollation}; otherwise undefined.
+ * Returns how a column of MariaDB stores and compares its texts if its type is an enumeration, a set or a time, if its
+ * texts may be longer than {@link maxSortedLength} characters, or if its collation is {@link exactCollation}. Returns
+ * undefined for other columns, which need no storage of their own.
  */
 function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
   // MariaDB orders an enum or a set by number, and compares it as text.

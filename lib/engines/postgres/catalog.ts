@@ -30,34 +30,35 @@ const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\
   and has_schema_privilege(n.oid, 'usage')`
 
 /**
- * Selected values that describe the type `t` of a column `a`: that of a domain is the type `b` on which it is based.
- * `referring` has the base, too, because the domain may have a default, or refuse null.
+ * Selected values that describe the type of a column `a`; for a domain, the type on which it is based. `referring` does
+ * not name the domain either: a foreign key of that domain would have its default, and refuse null if the domain does.
  */
 // With concat(), because string_agg() is null if an enumeration has no labels.
-const types = sql`
+const typeValues = sql`
   case when t.typtype = 'e' then 'enum' else t.typname end as type, format_type(t.oid, null) as named,
   case when t.typtype = 'e' then (
     select concat('enum(', string_agg('''' || replace(replace(e.enumlabel, '\\', '\\\\'), '''', '''''') || '''', ','
       order by e.enumsortorder), ')')
     from pg_enum e where e.enumtypid = t.oid)
-  else format_type(t.oid, coalesce(b.modifier, a.atttypmod)) end as written,
-  format_type(t.oid, coalesce(b.modifier, a.atttypmod)) || case when a.attcollation = t.typcollation then ''
+  else format_type(t.oid, coalesce(base.modifier, a.atttypmod)) end as written,
+  format_type(t.oid, coalesce(base.modifier, a.atttypmod)) || case when a.attcollation = t.typcollation then ''
     else ' collate ' || cast(a.attcollation::regcollation as text) end as referring`
 
 /**
- * Joins of {@link types}. The row `b` has a value only for a domain, which may be based on another domain: its
- * `refuses` is true if one of them refuses null.
+ * Joins for a column `a`, whose type is `own`. `base` has values only if that is a domain, which may rest on another
+ * domain: the last type of this chain, and in `refuses` whether a domain of the chain refuses null. `t` is the type
+ * without domains, so `base` or otherwise `own`.
  */
-const joinedTypes = sql`
-  join pg_type o on o.oid = a.atttypid
+const typeJoins = sql`
+  join pg_type own on own.oid = a.atttypid
   left join lateral (
-    with recursive base (oid, modifier, refuses, depth) as (
-      select o.typbasetype, o.typtypmod, o.typnotnull, 1 where o.typtype = 'd'
+    with recursive chain (oid, modifier, refuses, depth) as (
+      select own.typbasetype, own.typtypmod, own.typnotnull, 1 where own.typtype = 'd'
       union all
-      select d.typbasetype, d.typtypmod, base.refuses or d.typnotnull, base.depth + 1
-      from base join pg_type d on d.oid = base.oid and d.typtype = 'd')
-    select oid, modifier, refuses from base order by depth desc limit 1) b on true
-  join pg_type t on t.oid = coalesce(b.oid, a.atttypid)`
+      select next.typbasetype, next.typtypmod, chain.refuses or next.typnotnull, chain.depth + 1
+      from chain join pg_type next on next.oid = chain.oid and next.typtype = 'd')
+    select oid, modifier, refuses from chain order by depth desc limit 1) base on true
+  join pg_type t on t.oid = coalesce(base.oid, a.atttypid)`
 
 /**
  * Condition for columns `a` of tables `c` that own a sequence: those of serial types and identity columns. Unlike
@@ -78,14 +79,14 @@ export const postgresCatalog: Catalog = {
       (c.relkind in ('v', 'm', 'f'))::int as view
     from pg_class c where ${visible} order by c.relname`,
   columns: sql`
-    select c.relname as "table", a.attname as name, ${types},
-      (not (a.attnotnull or coalesce(b.refuses, false)))::int as nullable,
+    select c.relname as "table", a.attname as name, ${typeValues},
+      (not (a.attnotnull or coalesce(base.refuses, false)))::int as nullable,
       (a.attgenerated <> '' or a.attidentity = 'a')::int as computed,
-      coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
+      coalesce(pg_get_expr(d.adbin, d.adrelid), own.typdefault) as declared,
       (${ownsSequence} or coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextval(%')::int as generated
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    ${joinedTypes}
+    ${typeJoins}
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     where ${visible} order by c.relname, a.attnum`,
   keys: sql`

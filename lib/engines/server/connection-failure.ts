@@ -13,8 +13,9 @@ const database = 'database in the URL'
 const place = 'host and port in the URL'
 
 /**
- * Parts of the database URL to check, as messages name them, by the code of a failure to connect. The code is an
- * SQLSTATE, an error number of MariaDB as text, or a code of the operating system.
+ * Part of the database URL that an error message asks the user to check, for each code of a failed connection. A code
+ * is an SQLSTATE of PostgreSQL, an error number of MariaDB as text, or a code of the operating system such as
+ * `ECONNREFUSED`.
  */
 const remedies = new Map([
   ['28P01', account], ['28000', account], ['1045', account], ['1698', account],

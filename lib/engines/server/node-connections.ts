@@ -87,7 +87,7 @@ export class NodeConnections<Raw extends object> {
     return { ...this.#sockets.counts, waiting: this.#waiting }
   }
 
-  /** Notes a connection that was opened. */
+  /** Notes a connection that the driver has opened. It then counts in `pool`, and `close()` closes it. */
   opened (raw: Raw): void {
     this.#sockets.add(this.#driver.socketOf(raw))
   }

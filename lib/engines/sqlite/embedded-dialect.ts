@@ -12,7 +12,10 @@ import { SqliteExecutor } from './sqlite-executor.js'
 
 /** Parts that a database in a file has besides the connection that writes, if the file may be written. */
 export interface DatabaseFile {
-  /** A connection on which nobody ever begins a transaction. */
+  /**
+   * A second connection, which only reads. No transaction is ever begun on it, so a read never waits for one of the
+   * application.
+   */
   readonly reader: Database
   /** Called before each statement that writes, and each commit; throws if the file was moved, replaced or deleted. */
   readonly requireFile: () => void

@@ -65,8 +65,9 @@ export class TurnQueue extends RequestQueue {
   }
 
   /**
-   * Ends a round of tries. If a request left the queue in it, the next round follows. If none did, unread answers take
-   * too much memory, and the timer of the queue begins the next round.
+   * Ends a round, in which the requests that wait were tried in their order. If at least one of them began, the next
+   * round follows at once. If none began, unread answers take too much memory, and the timer of the queue begins the
+   * next round.
    */
   readonly #end = (): void => {
     this.#isWoken = false

@@ -42,8 +42,9 @@ export class UnreadAnswers {
   }
 
   /**
-   * True if the unread answers of all connections take less than 64 MiB. At the limit, this first closes the
-   * connections where an answer has waited longest for the client, if that is at least 200 ms.
+   * True if the answers that clients have not read yet take less than 64 MiB, over all connections. If they take more,
+   * this first closes connections until they take less: those whose answer has waited longest come first, and those
+   * whose answer has waited less than 200 ms are kept.
    */
   hasRoom (now: number): boolean {
     if (now - this.#countedAt >= countValidMs) this.#count(now)

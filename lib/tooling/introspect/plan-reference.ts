@@ -6,7 +6,10 @@ import type { Note } from './model-plan.js'
 import type { KeyedTable } from './plan-keys.js'
 import type { FoundReference, FoundTable } from './read-database.js'
 
-/** What is needed to plan a foreign key besides its column; `notes` receives remarks for the user. */
+/**
+ * Database and tables that are needed to plan the field of a foreign key. `introspect` shows what is added to `notes`
+ * to its user.
+ */
 export interface ReferenceSetting {
   readonly handle: Handle
   /** Returns the table of a name, if it has a model with a primary key of one column; otherwise undefined. */

@@ -65,8 +65,8 @@ export class SchemaRecorder implements MigrationTarget {
   }
 
   /**
-   * Returns an argument of a builder's method as JavaScript. A function that takes a builder becomes an arrow function
-   * with the same calls, or an empty text if it calls nothing.
+   * Returns the JavaScript code for one argument of a recorded call to a builder of Kysely. A function that takes a
+   * builder becomes an arrow function that makes the same calls, or no code (an empty text) if it makes no calls.
    *
    * @param built  name of the parameter of such an arrow function
    */

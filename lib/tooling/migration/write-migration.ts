@@ -19,8 +19,9 @@ export interface WrittenMigration {
 }
 
 /**
- * Writes a Kysely migration with the tables, columns, indexes and unique constraints that a database lacks of models,
- * and of the models that their foreign keys refer to. It only reads the database.
+ * Compares models, and the models that their foreign keys refer to, with a database. Returns the source of a Kysely
+ * migration that adds the tables, columns, indexes and unique constraints that the database lacks. Changes nothing in
+ * the database.
  *
  * @throws REST_MODELS_TABLE_MISMATCH with the remedy if existing rows or tables keep something from being added;
  *   REST_MODELS_INVALID_MODEL if a default does not fit its field; REST_MODELS_UNSUPPORTED_DATABASE
