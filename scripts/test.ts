@@ -18,7 +18,7 @@ type Engines = ReadonlyMap<EngineName, FoundEngine | MissingEngine>
 
 const isAll = process.argv.includes('--all')
 /** Options of tap for bundles, which need no compiler; with it, their faults would be told without the sources. */
-const uncovered = ['--disable-coverage', '--node-arg=--import=./scripts/plain-children.js'] as const
+const uncovered = ['--disable-coverage', '--node-arg=--import=./scripts/test-process.js'] as const
 const files = readTestFiles()
 
 listenForSignals()

@@ -16,7 +16,7 @@ import { requirePermittedReferences } from './permitted-references.js'
 import type { ReadTarget } from './read.js'
 import { writeAndRead, type WriteAndRead } from './transaction.js'
 
-/** A resource's table, and the columns that a failed write may name. */
+/** A resource's table, and the columns that the answer to a failed write may name. */
 export interface WriteTarget extends ReadTarget {
   /** Columns that an error sent to the client may name: those that records show or that clients may write. */
   readonly known: ReadonlySet<Column>

@@ -40,8 +40,9 @@ export function neighbour (number: number, direction: 1 | -1): number {
   return view.getFloat64(0)
 }
 
-/** Most digits after the point that `toFixed` can write. The mean of two numbers with 100 digits has up to 101. */
+/** Most digits after the point that `toFixed` can write. */
 const writtenDigits = 100
+/** Digits after the point of the mean of two numbers that `toFixed` wrote: halving adds one digit. */
 const maxDigits = writtenDigits + 1
 
 /**

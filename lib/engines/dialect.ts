@@ -5,8 +5,8 @@ import type { SchemaHabits } from './schema-habits.js'
 import type { Parameter, Storage, StorageTable } from './storage.js'
 
 /**
- * SQL with which an engine in this process ends a list statement that has run past its deadline. A deadline is in
- * milliseconds of `performance.now()`.
+ * SQL for the deadline of a list statement on an engine in this process: conditions in the statement itself make it
+ * fail after its deadline. A deadline is in milliseconds of `performance.now()`.
  */
 export interface ListDeadline {
   /** Query that answers 1 or more if the connection has the SQL function of `everyRow` and `someRows`, otherwise 0. */

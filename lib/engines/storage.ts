@@ -75,7 +75,10 @@ export interface WrittenColumn {
   readonly indexed?: unknown
 }
 
-/** Storage of one kind of value in one engine. */
+/**
+ * How one engine stores one kind of value, such as dates: the type of the column, and the SQL and functions by which
+ * values are written, selected, compared and ordered.
+ */
 export interface Storage {
   /** Returns the column type for `create table`. */
   type (options: FieldOptions): string

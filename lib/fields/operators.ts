@@ -81,7 +81,7 @@ const table = {
 } as const satisfies Record<string, OperatorRow>
 
 export type Operator = keyof typeof table
-/** Syntax of each operator's text, as literal types. */
+/** {@link FilterSyntax} of each operator, as a literal type: `'list'` for `in`. */
 export type OperatorSyntax = { readonly [Name in Operator]: (typeof table)[Name]['syntax'] }
 export const operators: Readonly<Record<Operator, OperatorRow>> = table
 

@@ -7,7 +7,10 @@ import { errors, fieldError, withDetails, type FieldFault } from '../errors.js'
 interface FailureRow {
   readonly status: number
   readonly description: string
-  /** One error of each code; the first is the example. Empty if only Fastify itself raises such errors. */
+  /**
+   * One error for each code that this library raises for the failure. The document lists all these codes, and shows the
+   * first error as the example. Empty if only Fastify itself raises such errors.
+   */
   readonly examples: ReadonlyArray<Error & { readonly code: string, readonly details?: readonly FieldFault[] }>
   /** Codes of errors that Fastify itself raises with this status, and not this library. */
   readonly foreign?: readonly string[]

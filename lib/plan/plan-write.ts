@@ -22,7 +22,10 @@ export interface WriteRules {
   readonly writable: ReadonlySet<Column>
   /** True if an update that changes no value writes nothing. If false, it may write values of the record again. */
   readonly needsChange: boolean
-  /** Columns that an update does not write if their value is the one that the record shows. */
+  /**
+   * Columns that an update does not write if the body has the value that records show, because writing it could change
+   * what is stored, such as a time with a fraction of a second.
+   */
   readonly keptIfEqual: ReadonlySet<Column>
   /**
    * Columns that a client may set in a create: the writable ones, a primary key that clients may generate, and the

@@ -47,10 +47,14 @@ export interface RelatedProtection {
 
 /**
  * Decides, for each model that foreign keys lead to, whether the clients of a resource may filter through it and
- * include its records. Each rule stands before the next: a model without a resource may be used by all; one that nobody
- * may list, by nobody; one that everybody may list, by all. A model whose list needs a user is used by the users whom
- * its policy permits; but by nobody if everybody may list the resource itself, since no user is known then, or if
- * `policy` finds its users in another way than the policy of the model.
+ * include its records. The first rule that fits decides:
+ *
+ * - no resource lists the model: all clients may
+ * - everybody may list the model: all clients may
+ * - nobody may list the model, or everybody may list the resource itself, since no user is known then: no client may
+ * - `policy` finds users in another way than the policy of the model, or without a field that this one reads: no client
+ *   may
+ * - otherwise the users may whom the policy of the model permits to list it
  *
  * @param policy  policy of the resource
  * @param related policy of the first registered resource of each related model

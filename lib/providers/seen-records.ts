@@ -17,7 +17,8 @@ export class SeenRecords {
   readonly #references = new Map<string, Map<string, string>>()
 
   /**
-   * Reads a record, and remembers its ETag and the names of the foreign keys of its related records for the next write.
+   * Reads a record. Remembers its ETag for the condition of the next write and, for each related record that was
+   * included, the name of the foreign key that leads to it: {@link toBody} needs these names.
    */
   async read<Item extends object> (
     resource: string, read: (query: Query) => Promise<Item>, query: Query, id: unknown

@@ -16,10 +16,12 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
    * null for none. `{}` is all records. If the object permits a field of the resource itself only one value, the server
    * sets the field when a record is created. The user is null if nobody is logged in.
    *
-   * The function is also called in requests to other resources whose records refer to these. There the user is also
-   * null if everybody may do the operation and that resource has no scope, because its policy then looks for no user.
-   * The same holds if that policy finds users whom this one does not know, as `login` and `fields` of {@link Policy}
-   * decide.
+   * The function is also called for requests to another resource whose records refer to these. In such a request the
+   * user is null in two more cases:
+   *
+   * - Everybody may do the operation of the other resource, which has no scope: nobody then looks for a user.
+   * - The policy of the other resource finds users in another way than the policy of this resource (another `login`),
+   *   or without a field that this policy names in `fields`.
    */
   readonly scope?: (user: ScopeUser<Auth>) => ScopeOf<M> | null
   /**

@@ -8,12 +8,12 @@ import { openCondition } from './filled-condition.js'
 import { fillScope, scopeSql, shapeOfScope, type FilledScope, type OpenScope } from './scope-sql.js'
 import { isReferred } from './selection.js'
 
-/** A related record with the values of its scope as the engine stores them. */
+/** One related record that a list includes, planned: the values of its scope are in the form that the engine stores. */
 export interface FilledInclude extends Omit<PlannedInclude, 'scope' | 'path'> {
   readonly conditions: readonly FilledScope[]
 }
 
-/** A related record with a {@link Slot} in place of each value of its scope. */
+/** The same with a {@link Slot} in place of each value of its scope, for a statement that is compiled once. */
 export interface OpenInclude extends Omit<PlannedInclude, 'scope' | 'path'> {
   readonly conditions: readonly OpenScope[]
 }

@@ -69,8 +69,8 @@ export function narrowedToRows (
 }
 
 /**
- * Number of skipped rows from which on a list finds the rows of its page by a subquery. With fewer, the subquery does
- * not pay: PostgreSQL takes as long to plan it as to skip some hundred rows.
+ * A list that skips at least this number of rows finds the rows of its page by a subquery. With fewer, the subquery
+ * does not pay: PostgreSQL takes as long to plan it as to skip some hundred rows.
  */
 const minSkipped = 1000
 

@@ -5,9 +5,9 @@ import { baseAlias, type PlannedOrder } from '../plan/list-plan.js'
 import { columnRef } from './selection.js'
 
 /**
- * Name of an extra value at the end of a row: 1 if the row holds all that is stored in the columns of the ordering,
- * otherwise 0. A cursor can only be made of a row with 1. The value is left out if every row would have 1, or if pages
- * are numbered.
+ * Name of an extra value at the end of a row: 1 if the selected values of the columns of the ordering are the stored
+ * ones, and 0 if one was shortened, such as a time without its fraction of a second. A cursor can only be made of a row
+ * with 1. The value is left out if every row would have 1, or if pages are numbered.
  */
 export const wholeKey = '_whole'
 

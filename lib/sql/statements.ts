@@ -146,8 +146,8 @@ function where<Query extends { where (condition: RawBuilder<SqlBool>): Query }> 
 }
 
 /**
- * Returns a function that takes the values of a compiled statement, in the order of the positions of its slots, and
- * returns the statement with these values and its label.
+ * Returns a function that fills a compiled statement with values: the value at index n of the arguments becomes each
+ * parameter that was compiled as `new Slot(n)`. The function returns the statement with these values and its label.
  */
 export function withParameters (
   { query, queryId, sql, parameters: slots }: CompiledQuery, label: StatementLabel

@@ -31,7 +31,7 @@ export interface DatabaseTables {
 }
 
 interface FoundTable extends TableRow {
-  /** By their names, in the form of {@link DatabaseTables.columnsOf}. */
+  /** Columns by their names, which have the same form as in {@link DatabaseTables.columnsOf}. */
   readonly columns: ReadonlyMap<string, ColumnRow>
 }
 

@@ -90,6 +90,16 @@ test('no file of the project is left out of everything, and each of a server is 
   t.end()
 })
 
+test('a promise that a test leaves rejected fails its file, and the message names the line', (t) => {
+  const args = [...typescript, '--import=./scripts/test-process.js', 'test/project/stray.ts']
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  t.equal(status, 1)
+  t.match(stdout, /^not ok 3 - nobody handles this$/m)
+  t.match(stdout, /^ +fileName: test\/project\/stray\.ts\n +lineNumber: 5$/m)
+  t.match(stdout, /^# \{ total: 3, pass: 2, fail: 1 \}$/m)
+  t.end()
+})
+
 test('npm run test:all refuses to run where a program is missing', (t) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...typescript, 'scripts/test.ts', '--all'], {
     encoding: 'utf8', env: { ...process.env, PATH: '' }

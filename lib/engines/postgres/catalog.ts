@@ -30,8 +30,9 @@ const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\
   and has_schema_privilege(n.oid, 'usage')`
 
 /**
- * Selected values that describe the type of a column `a`; for a domain, the type on which it is based. `referring` does
- * not name the domain either: a foreign key of that domain would have its default, and refuse null if the domain does.
+ * Selected values that describe the type of a column `a`, as `ColumnRow` has them; for a domain, they describe the
+ * type on which it is based. This is also so for `referring`, the type of foreign keys to the column: with the domain
+ * as their type, they would have the default of the domain, and refuse null if it does.
  */
 // With concat(), because string_agg() is null if an enumeration has no labels.
 const typeValues = sql`

@@ -23,12 +23,12 @@ export class ConnectionUse {
     return this.#isAbandoned
   }
 
-  /** Counts a statement that was sent. */
+  /** Notes that a statement was sent. Until its answer comes, the use cannot end. */
   ask (): void {
     this.#unanswered++
   }
 
-  /** Counts the answer to a statement. */
+  /** Notes that a statement was answered. Ends the use if the connection was released and no answer is missing. */
   answer (): void {
     this.#unanswered--
     this.#settle()

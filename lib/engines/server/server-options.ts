@@ -36,8 +36,9 @@ export interface ServerOptions {
 }
 
 /**
- * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. Before
- * that, a caller may have waited two seconds for its share of the connections.
+ * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. This time
+ * begins when the server is asked. If reads or writes already use all connections that they may take, a caller first
+ * waits up to two more seconds for one of them.
  */
 export const connectTimeoutMs = 2000
 /**

@@ -12,7 +12,10 @@ import { UnreadAnswers } from './unread-answers.js'
  */
 const maxWaiting = 63
 
-/** Requests of all connections in one event-loop turn after which nothing more is read before the next turn. */
+/**
+ * Number of requests in one event-loop turn, of all connections together, after which all sockets are paused until the
+ * next turn.
+ */
 const maxRequestsPerTurn = 500
 
 /** Milliseconds after a connection was accepted during which further clients are assumed to wait to be accepted. */

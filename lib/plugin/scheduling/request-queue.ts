@@ -15,8 +15,9 @@ const maxWaiting = 2000
  */
 const checkIntervalMs = 100
 
-/** A request that waits, and its answer. */
+/** A request that waits in the queue. */
 interface Waiting {
+  /** HTTP answer to the request. If it closes, the client has gone. */
   readonly answer: ServerResponse
   /** Milliseconds of `performance.now()` when the request began to wait. */
   readonly since: number

@@ -71,8 +71,8 @@ export class Scheduler {
 }
 
 /**
- * If at least this many answers became ready in one event-loop turn, those of the next turn that has any are sent
- * together. With fewer, waiting for each other would only delay them.
+ * Number of answers in one event-loop turn from which a burst is assumed: the next answers then wait for the end of
+ * their turn, and are sent together. With fewer, there would hardly be others to wait for.
  */
 const minBatchSize = 4
 

@@ -43,7 +43,7 @@ export class UnreadAnswers {
 
   /**
    * True if the answers that clients have not read yet take less than 64 MiB, over all connections. If they take more,
-   * this first closes connections until they take less: those whose answer has waited longest come first, and those
+   * this first closes connections until they take less: those whose answer has waited longest come first. Connections
    * whose answer has waited less than 200 ms are kept.
    */
   hasRoom (now: number): boolean {

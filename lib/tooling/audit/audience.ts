@@ -13,11 +13,14 @@ export const audiences = ['anybody', 'users', 'some users', 'admins', 'nobody'] 
 export type Audience = (typeof audiences)[number]
 
 /**
- * Returns who may do an operation: `anybody` if the policy lists it in `open`, `nobody` if in `closed`. Otherwise asks
- * the policy about two users who do not exist ({@link madeUpUser}), an admin and one who is no admin. Returns `users`
- * if it permits the latter. Returns `admins` if it permits only the admin, and read nothing but a flag for admins in
- * the other. Returns `nobody` if it refuses both and would refuse every user. Otherwise returns `some users`: the
- * policy throws, or its answer may depend on more, such as a role.
+ * Returns who may do an operation. If the policy lists the operation in `open`, this is `anybody`; if in `closed`, it
+ * is `nobody`. Otherwise the policy is asked about two made-up users ({@link madeUpUser}), one without and one with the
+ * rights of an admin, and it is recorded which of their properties it reads:
+ *
+ * - `users`: it permits the one without these rights
+ * - `admins`: it permits only the admin, and of the other user it read only whether this is an admin
+ * - `nobody`: it refuses both, and would refuse every other user, too
+ * - `some users`: it throws, or its answer may depend on more, such as a role
  */
 export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   const protection = protectionOf(policy, operation)
@@ -38,8 +41,9 @@ interface Verdict {
    */
   readonly isPermitted: boolean | undefined
   /**
-   * True if the policy would answer the same about every admin, or, if this user is no admin, about every user who is
-   * none. It then read nothing in the user, or only an `admin` that is always a boolean.
+   * True if the policy would give the same answer about every other user who is an admin like the made-up one, or no
+   * admin like the made-up one. This is known if it read nothing in the user, or only a field `admin` whose value is
+   * always true or false.
    */
   readonly isCertain: boolean
   /** True if the policy read nothing in the user, or only whether the user is an admin. */

@@ -46,12 +46,11 @@ export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
   ]
 }
 
-/**
- * The scope of a resource for one of the {@link madeUpUsers}, with made-up values for the user's properties, and what
- * this user sees (`outcome`). `scope` has no conditions if the scope fails.
- */
+/** Result of {@link evaluate}. */
 export interface Evaluation {
+  /** Conditions of the scope. Empty, too, if the function `scope` fails; then only `outcome` tells the difference. */
   readonly scope: Scope
+  /** What the made-up user sees. */
   readonly outcome: ScopeOutcome
 }
 
