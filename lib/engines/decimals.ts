@@ -15,8 +15,8 @@ import {
 type Bounds = readonly [least: number, until: number]
 
 /**
- * Returns the range of the floating-point numbers that records show as the decimal `value`: its least number, and the
- * least number above it, which records show as the next greater decimal.
+ * Returns the range of the floating-point numbers that records show as the decimal `value`: the least of them, and the
+ * least number that records show as the next greater decimal, with which the range ends.
  */
 export function decimalBounds (value: Json, options: FieldOptions): Bounds {
   const { scale } = digitsOf(options)

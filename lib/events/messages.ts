@@ -58,7 +58,10 @@ export interface NodeMessage {
   readonly previous: string | null
   /** Reason: a code of the driver, or of the plugin, such as `NO_ANSWER`; null for `found`, or if there is none. */
   readonly code: string | null
-  /** Milliseconds since the server was left (`state` was `left`). Null if none was left since the last `found`. */
+  /**
+   * Milliseconds since the last message `left`: about 0 in that message itself. Null at the start of the app, and if a
+   * `found` has come since.
+   */
   readonly duration: number | null
 }
 

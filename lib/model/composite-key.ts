@@ -40,7 +40,10 @@ function partFault (fields: FieldSet, name: string): string | undefined {
 
 /**
  * Returns the {@link Column} for the `id` of records whose key has several columns. The table has no such column: the
- * `id` is made of the values of `parts`.
+ * `id` is made of the values of the columns of the key, which the property `parts` of the returned column holds.
+ *
+ * @param columns  all columns of the model
+ * @param names    names of the fields that make up the key, in its order
  */
 export function compositeKeyOf (columns: readonly Column[], names: readonly string[]): Column {
   const parts = Object.freeze(names.flatMap((name) => columns.filter(({ field }) => field === name)))

@@ -20,14 +20,12 @@ export const maxListed = 200
  */
 export const maxOwn = 600
 
-/**
- * A query parameter that filters a list. Filters with the same schema refer to one schema in the components of the
- * document, which has the name `shared` there.
- */
+/** A query parameter that filters a list. */
 export interface DocumentedFilter {
   readonly name: string
-  readonly shared: string
   readonly schema: JsonSchema
+  /** Name of the schema in the components of the document. Filters with the same schema have the same name here. */
+  readonly shared: string
 }
 
 /** The filters that documentation lists. */

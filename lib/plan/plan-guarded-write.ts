@@ -16,7 +16,7 @@ import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer
  */
 type Source = 'client' | 'server'
 
-/** The values of a write, and the origin of each. */
+/** The values of a write, and for each of them whether the client decided it or the server; see {@link Source}. */
 export interface PlannedWrite {
   readonly plan: WritePlan
   /** True for a create. The database then sets the columns that it generates, too. False for an update. */

@@ -101,8 +101,8 @@ function nameFields ({ model, known, writable }: Names, payload: Payload, faults
 }
 
 /**
- * Returns the field with its value in the one JSON form of such values. Adds a fault if the value cannot be stored. A
- * value that has a fault stays as it is.
+ * Returns the field with its value in the canonical JSON form of its kind, such as lower case for a UUID. Adds a fault
+ * if the value cannot be stored. A value that has a fault stays as it is.
  */
 function accepted (field: WrittenField, faults: Faults): WrittenField {
   const { column, name, value } = field

@@ -64,9 +64,9 @@ export function isHash (stored: string): boolean {
 
 /**
  * Hashes and checks passwords, at most as many at once as there are cores. A check takes as long for a user who does
- * not exist as for one who does, except if `verify` checks the password. HTTP Basic sends the password with every
- * request, so a check that matched is remembered for 10 minutes. The stored value is part of what is remembered, so a
- * changed password is checked anew.
+ * not exist as for one who does, except if the function {@link Verify} of the application checks the password. HTTP
+ * Basic sends the password with every request, so a check that matched is remembered for 10 minutes. The stored value
+ * is part of what is remembered, so a changed password is checked anew.
  */
 export class Passwords {
   readonly #hashes = new StoredHashes()

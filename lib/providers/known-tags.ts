@@ -63,7 +63,12 @@ export class KnownTags {
     return record
   }
 
-  /** Drops the ETag under a key if the record had other values than `shown` when the ETag came with it. */
+  /**
+   * Drops the ETag under a key if its record no longer has the values of the answer with that ETag. The next write then
+   * has no condition, because the user has seen the new values.
+   *
+   * @param shown  the record as the app shows it now, from a list
+   */
   compare (resource: string, key: unknown, shown: object): void {
     const known = this.#tags.get(placeOf(resource, key))
     if (known !== undefined && known.values !== JSON.stringify(shown)) this.forget(resource, key)

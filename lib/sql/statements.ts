@@ -33,13 +33,13 @@ export interface StatementShape {
 
 /** Statements of a resource whose SQL is the same for all requests, compiled once at setup. */
 export interface Statements {
-  /** Selects the visible columns, on the engine that reads. Parameters: the values of the key's columns. */
+  /** Selects the visible columns in `readDb`, if that option is given. Parameters: the values of the key's columns. */
   readonly read: Statement
-  /** Selects {@link StatementShape.stored}, on the engine that writes. Parameters: as for `read`. */
+  /** Selects {@link StatementShape.stored} in `db`, even if there is a `readDb`. Parameters: as for `read`. */
   readonly stored: Statement
   /** Inserts a record and returns its visible columns. Parameters: a value for each of `created`, in model order. */
   readonly create: Statement
-  /** Selects the visible columns, on the engine that writes, after a write of the record. Parameters: as for `read`. */
+  /** Selects the visible columns in `db`, after a write of the record. Parameters: as for `read`. */
   readonly written: Statement
   /**
    * Deletes a record. If the resource has an owner field, it deletes only a record that the given user owns.

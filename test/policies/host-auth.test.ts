@@ -366,6 +366,16 @@ test('D-136: guard() of an unknown or an ambiguous resource, or of an unknown op
   t.throws(() => app.restModels.guard('message', 'updte' as never), { ...invalid, message: /did you mean 'update'/ })
 })
 
+test('D-136: guard() of an app whose setup() had no models says that the resource is unknown', async (t) => {
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db: await openDatabase(t) })
+  t.throws(() => app.restModels.guard('note', 'list'), { code: 'REST_MODELS_NOT_SET_UP' })
+  await app.restModels.setup()
+  const unknown = { code: 'REST_MODELS_INVALID_OPTIONS', message: "guard() knows no resource 'note'" }
+  t.throws(() => app.restModels.guard('note', 'list'), unknown)
+})
+
 test('D-136: a guard of a route outside of the scope of the plugin lets nobody in, and the log says why', async (t) => {
   const db = await openDatabase(t)
   const lines: string[] = []

@@ -66,8 +66,8 @@ export class TurnQueue extends RequestQueue {
 
   /**
    * Ends a round, in which the requests that wait were tried in their order. If at least one of them began, the next
-   * round follows at once. If none began, unread answers take too much memory, and the timer of the queue begins the
-   * next round.
+   * round follows at once. Otherwise the timer of the queue begins it later: that none could begin means that unread
+   * answers take too much memory.
    */
   readonly #end = (): void => {
     this.#isWoken = false

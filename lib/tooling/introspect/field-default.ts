@@ -16,11 +16,13 @@ import type { FieldPlan, Note } from './model-plan.js'
  */
 const standIns: readonly [Field, Field] = [{ kind: 'key', options: {} }, { kind: 'key', options: { column: 'key' } }]
 
-/** The context for planning the default of a field. */
+/** What is needed besides a column to plan the option `default` of its field. */
 export interface DefaultSetting {
   /** The primary key of the table; undefined if it has several columns. */
   readonly key: FieldPlan | undefined
+  /** Compiles the check that a default fits its field. */
   readonly checks: CheckCompiler
+  /** Gets a note if the default cannot be part of the model; `introspect` shows the notes to its user. */
   readonly notes: Note[]
 }
 
