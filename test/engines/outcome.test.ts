@@ -1,7 +1,6 @@
 // @once: connections that only seem to be there
 
 import { EventEmitter } from 'node:events'
-import type pg from 'pg'
 import { test } from 'tap'
 import { MariadbConnection } from '../../lib/engines/mariadb/connection.js'
 import type { Callback, DriverConnection } from '../../lib/engines/mariadb/driver.js'
@@ -18,7 +17,7 @@ function postgresWith (answer: (client: EventEmitter, done: Done) => void) {
   const stream = { writable: true }
   const client = Object.assign(new EventEmitter(), {
     connection: { stream },
-    query: (_query: pg.QueryConfig, done: Done) => {
+    query: (_query: object, _values: unknown[], done: Done) => {
       seen.sent++
       answer(client, done)
     },

@@ -1,5 +1,4 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import type pg from 'pg'
 import { rollbackText, type ArrayRows, type Row } from '../executor.js'
 import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
 import { noAnswer } from '../server/ask-alone.js'
@@ -10,6 +9,7 @@ import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeoutMs, type ServerOptions } from '../server/server-options.js'
 import { driver, type DriverClient } from './driver.js'
+import { inheritingQuery, type DriverQuery } from './driver-query.js'
 import { codesOf } from './failures.js'
 
 export interface ConnectionSetting {
@@ -91,7 +91,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   }
 
   askArrays ({ sql, parameters }: CompiledQuery): Promise<Answer<ArrayRows[number]>> {
-    return this.#run<ArrayRows[number]>(sql, parameters, { rowMode: 'array' })
+    return this.#run<ArrayRows[number]>(sql, parameters, 'array')
   }
 
   release (): void {
@@ -106,10 +106,10 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
    */
   async makeReady ({ writable, readonly }: Pick<Required<ServerOptions>, 'writable' | 'readonly'>): Promise<void> {
     try {
-      const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, connectTimeoutMs)
+      const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, [], connectTimeoutMs)
       if (writable && node?.standby !== false) throw isStandby()
       if (readonly && node?.isReadOnly !== true) throw notReadOnly()
-      if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, connectTimeoutMs)
+      if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, [], connectTimeoutMs)
     } catch (error) {
       this.#use.spend()
       this.#use.release()
@@ -118,17 +118,17 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   }
 
   #run<R> (
-    text: string, values: readonly unknown[], form: { readonly rowMode?: 'array' } = {}
+    text: string, values: readonly unknown[], rowMode?: DriverQuery['rowMode']
   ): Promise<PostgresQueryResult<R>> {
     const name = this.#setting.prepared?.nameOf(this.#client, text, values)
-    return this.#ask({ text, values: [...values], ...form, ...(name !== undefined && { name }) }, this.#setting.timeout)
+    return this.#ask(inheritingQuery({ text, name, rowMode }), [...values], this.#setting.timeout)
   }
 
   /**
    * Sends a query, and rejects if no answer comes within `timeout` milliseconds. Uses a callback, because the driver's
    * own promises keep the rows in memory until the next major garbage collection.
    */
-  #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
+  #ask<R> (query: DriverQuery, values: unknown[], timeout: number): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {
       if (!this.#canSend()) return reject(notSent())
       const deadline = new Deadline(timeout, () => {
@@ -136,7 +136,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
         reject(noAnswer())
       })
       this.#use.ask()
-      this.#client.query<R>(query, (error, result) => {
+      this.#client.query<R>(query, values, (error, result) => {
         deadline.end()
         if (error !== null) {
           this.#judge(error)

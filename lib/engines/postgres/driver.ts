@@ -1,6 +1,7 @@
 import type { PostgresCursor, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 import { loadDriver } from '../load-driver.js'
+import type { DriverQuery } from './driver-query.js'
 
 /** Pooled connection of the driver, with the members that the driver's type declarations leave out. */
 export type DriverClient = UndeclaredParts & pg.PoolClient
@@ -10,7 +11,9 @@ interface UndeclaredParts {
   /** The driver's inner connection. `parsedStatements` holds the texts of its prepared statements by name. */
   readonly connection: pg.Connection & { readonly parsedStatements: Record<string, string> }
   query<R> (cursor: PostgresCursor<R>): PostgresCursor<R>
-  query<R> (query: pg.QueryConfig, callback: (error: Error | null, result: PostgresQueryResult<R>) => void): void
+  query<R> (
+    query: DriverQuery, values: unknown[], callback: (error: Error | null, result: PostgresQueryResult<R>) => void
+  ): void
 }
 
 /** Pool of the driver `pg`, whose connections have the type {@link DriverClient}. */
