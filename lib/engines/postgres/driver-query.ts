@@ -1,6 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** Maximum number of characters of the remembered statements. Those not used for the longest time are forgotten. */
+/**
+ * Maximum number of characters of the statements that are remembered for rows as objects, and for rows as arrays. Those
+ * not used for the longest time are forgotten.
+ */
 const maxRemembered = 2 ** 20
 
 /** A statement as the driver takes it, without its values. */
@@ -12,9 +15,13 @@ export interface DriverQuery {
   readonly rowMode?: 'array' | undefined
 }
 
-const remembered = new LRUCache<string, DriverQuery>({
+const rememberStatements = () => new LRUCache<string, DriverQuery>({
   maxSize: maxRemembered, sizeCalculation: ({ text }) => text.length
 })
+/** Statements whose rows come as objects, by their names. */
+const forObjects = rememberStatements()
+/** Statements whose rows come as arrays, by their names. */
+const forArrays = rememberStatements()
 
 /**
  * Returns the same statement as a new object, to which the driver may add properties. The driver copies each own
@@ -24,8 +31,8 @@ const remembered = new LRUCache<string, DriverQuery>({
 export function inheritingQuery (query: DriverQuery): DriverQuery {
   const { name, rowMode } = query
   if (name === undefined) return query
-  const key = `${name} ${rowMode}`
-  const equal = remembered.get(key) ?? query
-  if (equal === query) remembered.set(key, equal)
+  const remembered = rowMode === 'array' ? forArrays : forObjects
+  const equal = remembered.get(name) ?? query
+  if (equal === query) remembered.set(name, equal)
   return Object.create(equal) as DriverQuery
 }
