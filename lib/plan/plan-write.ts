@@ -23,8 +23,8 @@ export interface WriteRules {
   /** True if an update that changes no value writes nothing. If false, it may write values of the record again. */
   readonly needsChange: boolean
   /**
-   * Columns that an update does not write if the body has the value that records show, because writing it could change
-   * what is stored, such as a time with a fraction of a second.
+   * Columns that an update does not write if the body has the value that records show. Writing it could change what is
+   * stored, such as a time with a fraction of a second, or be refused.
    */
   readonly keptIfEqual: ReadonlySet<Column>
   /**

@@ -113,8 +113,10 @@ export class ResourceRegistry {
    *   operation, or if `resource` is a model that is registered several times
    */
   guard (resource: Model | string, operation: Operation): GuardHook[] {
-    const isDone = this.#isSetUp && this.#served.length === this.#registrations.length
-    if (!isDone) throw new errors.NotSetUp('guard() was called before setup(): call it afterwards')
+    const hasModels = !this.#isSetUp || this.#registrations.length > 0
+    if (hasModels && this.#served.length === 0) {
+      throw new errors.NotSetUp('guard() was called before setup(): call it afterwards')
+    }
     if (!operations.includes(operation)) {
       throw new errors.InvalidOptions(`guard() knows no operation '${operation}'${suggestion(operation, operations)}`)
     }

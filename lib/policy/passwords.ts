@@ -79,8 +79,8 @@ export class Passwords {
   #lastVerifier = 0
 
   /**
-   * @param events  gets an event for each login whose password is checked, and for each that is refused because too
-   *   many wait; none for a login whose result is remembered from an earlier check
+   * @param events  gets an event for each login whose password a check finds right or wrong, and for each that is
+   *   refused because too many wait; none for a login whose result is remembered from an earlier check
    */
   constructor (events: Events = new Events()) {
     this.#events = events

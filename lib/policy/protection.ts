@@ -49,7 +49,7 @@ export interface RelatedProtection {
  * Decides, for each model that foreign keys lead to, whether the clients of a resource may filter through it and
  * include its records. The first rule that fits decides:
  *
- * - no resource lists the model: all clients may
+ * - the model has no resource: all clients may
  * - everybody may list the model: all clients may
  * - nobody may list the model, or everybody may list the resource itself, since no user is known then: no client may
  * - `policy` finds users in another way than the policy of the model, or without a field that this one reads: no client

@@ -6,8 +6,8 @@ import { columnRef } from './selection.js'
 
 /**
  * Name of an extra value at the end of a row: 1 if the selected values of the columns of the ordering are the stored
- * ones, and 0 if one was shortened, such as a time without its fraction of a second. A cursor can only be made of a row
- * with 1. The value is left out if every row would have 1, or if pages are numbered.
+ * ones, and 0 if one of them is not, such as a time that was selected without its fraction of a second. A cursor can
+ * only be made of a row with 1. The value is left out if every row would have 1, or if pages are numbered.
  */
 export const wholeKey = '_whole'
 

@@ -26,7 +26,13 @@ test('what the driver adds to a statement is not there when the statement comes 
   const statement = { text: 'select 2', name: 'two' } as const
   Object.assign(inheritingQuery(statement), { values: [1] })
   t.same(Object.keys(inheritingQuery(statement)), [])
-  t.same(readByDriver(inheritingQuery({ text: 'select 3' })),
-    { text: 'select 3', values: [1], name: undefined, rowMode: undefined })
+  t.end()
+})
+
+test('a statement without a name has only the properties that say something', (t) => {
+  for (const query of [{ text: 'select 3' }, { text: 'select 3', rowMode: 'array' }] as const) {
+    t.strictSame(inheritingQuery({ ...query, name: undefined }), query)
+    t.same(readByDriver(inheritingQuery(query)), { rowMode: undefined, ...query, values: [1], name: undefined })
+  }
   t.end()
 })

@@ -37,8 +37,8 @@ export interface ServerOptions {
 
 /**
  * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. This time
- * begins when the server is asked. If reads or writes already use all connections that they may take, a caller first
- * waits up to two more seconds for one of them.
+ * begins when the driver's pool is asked for a connection. If reads or writes already use all connections that they may
+ * take, a caller first waits up to two more seconds for one of them.
  */
 export const connectTimeoutMs = 2000
 /**

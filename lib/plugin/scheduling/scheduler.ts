@@ -71,8 +71,8 @@ export class Scheduler {
 }
 
 /**
- * Number of answers in one event-loop turn from which a burst is assumed: the next answers then wait for the end of
- * their turn, and are sent together. With fewer, there would hardly be others to wait for.
+ * Number of answers in one event-loop turn after which a burst is assumed: in the next turn that has answers, they wait
+ * for the end of that turn, and are sent together. With fewer, there would hardly be others to wait for.
  */
 const minBatchSize = 4
 
