@@ -113,8 +113,8 @@ export class ResourceRegistry {
    *   operation, or if `resource` is a model that is registered several times
    */
   guard (resource: Model | string, operation: Operation): GuardHook[] {
-    const hasModels = !this.#isSetUp || this.#registrations.length > 0
-    if (hasModels && this.#served.length === 0) {
+    const isEmpty = this.#isSetUp && this.#registrations.length === 0
+    if (!isEmpty && this.#served.length === 0) {
       throw new errors.NotSetUp('guard() was called before setup(): call it afterwards')
     }
     if (!operations.includes(operation)) {

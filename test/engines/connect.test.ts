@@ -501,8 +501,8 @@ test('D-122: hosts to read from are preferred in their order, and gone back to',
 test('D-104: a statement is worth a name when it is asked for again, and is not heavy', async (t) => {
   const secondName = (text: string, values: readonly unknown[]): string | undefined => {
     const names = new StatementNames()
-    t.equal(names.nameOf(text, values), undefined)
-    return names.nameOf(text, values)
+    t.equal(names.statementOf(text, values), undefined)
+    return names.statementOf(text, values)?.name
   }
   const name = secondName('select $1 + 0', [1])
   t.match(name, /^rest_models_[0-9a-f]{40}$/)
@@ -517,11 +517,11 @@ test('D-104: a statement is worth a name when it is asked for again, and is not 
 test('D-104: names are never used up: whatever clients make up, an ordinary statement gets a name', async (t) => {
   const names = new StatementNames()
   for (let number = 0; number < 5000; number++) {
-    for (let time = 1; time <= 2; time++) names.nameOf(`select $1 + ${number}`, [1])
+    for (let time = 1; time <= 2; time++) names.statementOf(`select $1 + ${number}`, [1])
   }
-  t.equal(names.nameOf('select $1', [1]), undefined)
-  t.ok(names.nameOf('select $1', [1]))
-  t.equal(names.nameOf('select $1 + 0', [1]), undefined, 'what nobody has asked for since is forgotten')
+  t.equal(names.statementOf('select $1', [1]), undefined)
+  t.ok(names.statementOf('select $1', [1]))
+  t.equal(names.statementOf('select $1 + 0', [1]), undefined, 'what nobody has asked for since is forgotten')
 })
 
 test('D-64: of several hosts of PostgreSQL the one that accepts writes is found', async (t) => {

@@ -110,8 +110,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   uuid: { values: ['plan/plan-write'] },
   'lru-cache': {
     values: [
-      'policy/passwords', 'sql/shapes', 'resource/included-records', 'engines/server', 'engines/postgres/driver-query',
-      'engines/sqlite/connection'
+      'policy/passwords', 'sql/shapes', 'resource/included-records', 'engines/server', 'engines/sqlite/connection'
     ]
   },
   'p-limit': { values: ['policy/passwords'] },

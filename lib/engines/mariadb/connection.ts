@@ -107,7 +107,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     const ask = (): void => { this.#connection.query(statement, done) }
     try {
       if (prepared === undefined || statement.values.length === 0) return ask()
-      const name = prepared.nameOf(this.#connection, statement.sql, statement.values)
+      const name = prepared.statementOf(this.#connection, statement.sql, statement.values)?.name
       this.#execute<R>(statement, name, (error, result) =>
         error?.errno === tooManyPrepared ? ask() : done(error, result))
     } catch (error) {

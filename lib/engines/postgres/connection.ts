@@ -120,8 +120,9 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   #run<R> (
     text: string, values: readonly unknown[], rowMode?: DriverQuery['rowMode']
   ): Promise<PostgresQueryResult<R>> {
-    const name = this.#setting.prepared?.nameOf(this.#client, text, values)
-    return this.#ask(inheritingQuery({ text, name, rowMode }), [...values], this.#setting.timeout)
+    const statement = this.#setting.prepared?.statementOf(this.#client, text, values)
+    const query = statement === undefined ? { text, ...rowMode && { rowMode } } : inheritingQuery(statement, rowMode)
+    return this.#ask(query, [...values], this.#setting.timeout)
   }
 
   /**

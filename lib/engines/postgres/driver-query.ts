@@ -1,39 +1,27 @@
-import { LRUCache } from 'lru-cache'
-
-/**
- * Maximum number of characters of the statements that are remembered for rows as objects, and for rows as arrays. Those
- * not used for the longest time are forgotten.
- */
-const maxRemembered = 2 ** 20
+import type { NamedStatement } from '../server/statement-names.js'
 
 /** A statement as the driver takes it, without its values. */
 export interface DriverQuery {
   readonly text: string
-  /** Name under which the connection prepares the statement; undefined if it is not to be prepared. */
-  readonly name?: string | undefined
-  /** `array` if each row is to be an array of its values, otherwise undefined. */
-  readonly rowMode?: 'array' | undefined
+  /** Name under which the connection prepares the statement; absent if it is not to be prepared. */
+  readonly name?: string
+  /** Present if each row is to be an array of its values. */
+  readonly rowMode?: 'array'
 }
 
-const rememberStatements = () => new LRUCache<string, DriverQuery>({
-  maxSize: maxRemembered, sizeCalculation: ({ text }) => text.length
-})
-/** Statements whose rows come as objects, by their names. */
-const forObjects = rememberStatements()
-/** Statements whose rows come as arrays, by their names. */
-const forArrays = rememberStatements()
+/** The same statements with rows as arrays. */
+const arrayForms = new WeakMap<NamedStatement, DriverQuery>()
 
 /**
- * Returns the same statement as a new object, to which the driver may add properties. The driver copies each own
- * property of a statement by its descriptor, which takes 2 to 4 µs. If the statement has a name, the new object has
- * none to copy: it inherits them from an equal statement that is remembered. Without a name, it has only those that are
- * not undefined.
+ * Returns a query to which the driver may add properties. The driver copies each own property of a query by its
+ * descriptor, which takes 2 to 4 µs. This query has none to copy, because it inherits them.
  */
-export function inheritingQuery (query: DriverQuery): DriverQuery {
-  const { text, name, rowMode } = query
-  if (name === undefined) return rowMode === undefined ? { text } : { text, rowMode }
-  const remembered = rowMode === 'array' ? forArrays : forObjects
-  const equal = remembered.get(name) ?? query
-  if (equal === query) remembered.set(name, equal)
-  return Object.create(equal) as DriverQuery
+export function inheritingQuery (statement: NamedStatement, rowMode: DriverQuery['rowMode']): DriverQuery {
+  return Object.create(rowMode === undefined ? statement : arrayFormOf(statement)) as DriverQuery
+}
+
+function arrayFormOf (statement: NamedStatement): DriverQuery {
+  const form = arrayForms.get(statement) ?? { ...statement, rowMode: 'array' }
+  arrayForms.set(statement, form)
+  return form
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { StatementNames } from './statement-names.js'
+import { StatementNames, type NamedStatement } from './statement-names.js'
 
 /**
  * Maximum number of statements that one connection keeps prepared. A server takes about 25 KiB for a short statement.
@@ -29,16 +29,17 @@ export class PreparedStatements<Connection extends object> {
   }
 
   /**
-   * Returns the name under which a connection is to prepare a text, and counts it as prepared there. Returns undefined
-   * if the text is to be sent without a name, as {@link StatementNames} decides.
+   * Returns a text with the name under which a connection is to prepare it, and counts it as prepared there. Returns
+   * undefined if the text is to be sent without a name, as {@link StatementNames} decides.
    */
-  nameOf (connection: Connection, text: string, values: readonly unknown[]): string | undefined {
-    const name = this.#names.nameOf(text, values)
-    if (name === undefined) return undefined
+  statementOf (connection: Connection, text: string, values: readonly unknown[]): NamedStatement | undefined {
+    const statement = this.#names.statementOf(text, values)
+    if (statement === undefined) return undefined
+    const { name } = statement
     const prepared = this.#prepared.get(connection) ?? this.#add(connection)
     const size = text.length + parameterSize * values.length
     if (prepared.get(name) === undefined) prepared.set(name, text, { size })
-    return name
+    return statement
   }
 
   #add (connection: Connection): LRUCache<string, string> {

@@ -50,7 +50,7 @@ export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
 export interface Evaluation {
   /** Conditions of the scope. Empty, too, if the function `scope` fails; then only `outcome` tells the difference. */
   readonly scope: Scope
-  /** What the made-up user sees. */
+  /** Part of the records that the made-up user sees, or the failure of `scope`. */
   readonly outcome: ScopeOutcome
 }
 

@@ -16,7 +16,7 @@ import type { FieldPlan, Note } from './model-plan.js'
  */
 const standIns: readonly [Field, Field] = [{ kind: 'key', options: {} }, { kind: 'key', options: { column: 'key' } }]
 
-/** What is needed besides a column to plan the option `default` of its field. */
+/** Key, checks and notes of a table, for planning the option `default` of its fields. */
 export interface DefaultSetting {
   /** The primary key of the table; undefined if it has several columns. */
   readonly key: FieldPlan | undefined
