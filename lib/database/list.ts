@@ -10,7 +10,10 @@ import type { Engine } from './engine.js'
 
 /** Rows of one page, with the position at which the next page begins. */
 export interface Page {
-  /** Values of each row, in the order of {@link ListBase.keys}; {@link wholeKey} may follow as one more value. */
+  /**
+   * Values of each row, in the order of {@link ListBase.keys}. One more value may follow: {@link wholeKey}, which is 1
+   * if a cursor can be made of the row.
+   */
   readonly rows: ArrayRows
   /**
    * Number of rows that the page has room for: the requested limit, even if fewer rows are left. It is lower only if
@@ -33,9 +36,9 @@ export interface Page {
 
 /**
  * Reads one page of a list, in one statement if possible. The statement reads one row more than the page holds, to know
- * whether another page follows. Of texts and JSON values that are too long for a full page to stay within
- * `limits.pageBytes`, it reads only the lengths. If there are any, a second statement reads in full the rows that the
- * page has room for.
+ * whether another page follows. For a text or JSON value that is longer than an equal share of `limits.pageBytes`, it
+ * reads only the length. If there are such values, a second statement reads in full the rows that the page has room
+ * for.
  *
  * @param base  has the columns of related records, too, if the plan includes some
  */
@@ -76,6 +79,7 @@ function cursorValues (
 ): readonly Stored[] | undefined {
   const row = rows.at(-1)
   if (row === undefined || after === undefined) return undefined
-  const { [keys.length]: isWhole = 1 } = row
-  return isWhole === 1 ? ordering.map(({ column }) => itemAt(row, visible.indexOf(column))) : undefined
+  // Kysely's executor gives null for a value that the statement does not select.
+  const isWhole = (row[keys.length] ?? 1) === 1
+  return isWhole ? ordering.map(({ column }) => itemAt(row, visible.indexOf(column))) : undefined
 }

@@ -1,8 +1,9 @@
 // @once: opens both servers itself
 
 import { randomBytes } from 'node:crypto'
+import SQLite from 'better-sqlite3'
 import Fastify from 'fastify'
-import { Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely'
+import { Kysely, MysqlDialect, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import { createPool, type PoolOptions } from 'mysql2'
 import pg from 'pg'
 import { test, type Test } from 'tap'
@@ -104,6 +105,45 @@ for (const engine of engineNames) {
     t.equal((await remove('/api/everything/1/', { as })).statusCode, 204)
     t.equal((await get('/api/everything/1/')).statusCode, 404)
   })
+}
+
+const Line = defineModel('Line', { message: text() })
+
+for (const engine of ['sqlite', ...engineNames] as const) {
+  test(`D-68: pages that begin with after= go on with a cursor on a plain Kysely instance on ${engine}`, async (t) => {
+    const db = await plainDatabase(t, engine)
+    if (db === undefined) return
+    await createTables(db, [Line])
+    await insert(db, { line: ['c', 'a', 'b'].map((message) => ({ message })) })
+    const app = Fastify()
+    t.teardown(async () => {
+      await app.close()
+      await db.destroy()
+    })
+    await app.register(restModels, { db })
+    app.restModels.register(Line, { auth: openAuth() })
+    await app.restModels.setup()
+    const { get } = client(app)
+    for (const ordering of ['id', 'message', '-message']) {
+      const seen: string[] = []
+      for (let next = `/api/line/?ordering=${ordering}&limit=1&after=`; next !== '';) {
+        t.match(next, /[?&]after=/, 'no page number, which ends at limits.offset')
+        const { meta, objects } = (await get(next)).json()
+        seen.push(objects[0].message)
+        next = meta.next
+      }
+      const expected = ordering === 'id' ? ['c', 'a', 'b'] : ordering === 'message' ? ['a', 'b', 'c'] : ['c', 'b', 'a']
+      t.same(seen, expected)
+    }
+  })
+}
+
+async function plainDatabase (
+  t: Test, engine: 'sqlite' | typeof engineNames[number]
+): Promise<Kysely<Tables> | undefined> {
+  if (engine === 'sqlite') return new Kysely({ dialect: new SqliteDialect({ database: new SQLite(':memory:') }) })
+  const url = await requireDatabase(t, engine)
+  return url === undefined ? undefined : plain[engine](url)
 }
 
 const Event = defineModel('Event', { moment: datetime({ nullable: true }), day: date({ nullable: true }) })
