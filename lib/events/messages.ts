@@ -66,12 +66,15 @@ export interface NodeMessage {
 }
 
 /**
- * A check of a password that has ended. A check that is answered from memory, that fails with another error than 429,
- * or whose password is too long, has no message.
+ * A check of a password that has ended. A check that is answered from memory, or whose password is too long, has no
+ * message.
  */
 export interface LoginMessage {
-  /** Whether the password was right. `too-many`: it was not checked, because too many checks were waiting. */
-  readonly outcome: 'accepted' | 'refused' | 'too-many'
+  /**
+   * `accepted`: the password was right. `refused`: it was wrong. `too-many`: it was not checked, because too many
+   * checks were waiting. `failed`: the function `verify` of the application threw an error or took too long.
+   */
+  readonly outcome: 'accepted' | 'refused' | 'too-many' | 'failed'
   /** Milliseconds that the check took, including the wait for other checks. */
   readonly duration: number
 }

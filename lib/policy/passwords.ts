@@ -109,7 +109,7 @@ export class Passwords {
   /**
    * True if the password of the credentials matches the stored value. A password of more than {@link maxPasswordBytes}
    * never matches, nor do credentials that are not well-formed Unicode. If the result is not known from an earlier
-   * login, the event `login` is published with the result, or with `too-many`.
+   * login, the event `login` is published with the result, or with `too-many` or `failed`.
    *
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting;
    *   REST_MODELS_UNAVAILABLE (503) if `verify` takes longer than {@link maxVerifyMs}
@@ -137,7 +137,7 @@ export class Passwords {
       tell(matches ? 'accepted' : 'refused')
       return matches
     } catch (failure) {
-      if (failure instanceof errors.TooManyLogins) tell('too-many')
+      tell(failure instanceof errors.TooManyLogins ? 'too-many' : 'failed')
       throw failure
     }
   }

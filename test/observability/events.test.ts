@@ -11,7 +11,7 @@ import { Events, codeOf, type EventListener } from '../../lib/events/events.js'
 import { unavailable } from '../../lib/errors.js'
 import restModels, {
   boolean, createTables, defineModel, foreignKey, hashPassword, openAuth, password, text, userAuth,
-  type DiagnosticsMessages
+  type DiagnosticsMessages, type RestModelsOptions
 } from '../../lib/index.js'
 import { NodeConnections } from '../../lib/engines/server/node-connections.js'
 import { Nodes, NoneIsFree } from '../../lib/engines/server/nodes.js'
@@ -54,7 +54,7 @@ const secret = 'not-to-be-told'
 /** A request, the status of its answer, and the statements that it is told to take. */
 type Step = readonly [() => Promise<{ readonly statusCode: number }>, number, readonly string[]]
 
-async function serve (t: Test, options: { readonly slowStatement?: number } = {}) {
+async function serve (t: Test, options: Pick<RestModelsOptions, 'slowStatement' | 'defaultAuth'> = {}) {
   const db = openSqlite(':memory:')
   await createTables(db, [User, Note])
   await db.insertInto('user').values({ username: 'alice', password: await hashPassword(secret), active: 1 }).execute()
@@ -68,7 +68,7 @@ async function serve (t: Test, options: { readonly slowStatement?: number } = {}
   const headers = { authorization: `Basic ${Buffer.from(`alice:${secret}`).toString('base64')}` }
   const send = async (method: 'POST' | 'PUT' | 'DELETE', url: string, body?: object) =>
     await app.inject({ method, url, headers, ...body && { body } })
-  return { ...client(app), app, send, ...log }
+  return { ...client(app), app, db, send, ...log }
 }
 
 test('D-225: each statement has a message with its operation and resource, and with no values', async (t) => {
@@ -139,6 +139,18 @@ test('D-225: a login that is refused has a message', async (t) => {
   const { app } = await serve(t)
   await app.inject({ method: 'POST', url: '/api/note/', headers: { authorization: basic('alice') }, body: {} })
   t.match(logins, [{ outcome: 'refused' }])
+})
+
+test('D-225: a login whose `verify` throws has a message', async (t) => {
+  const logins = listen(t, 'fastify-rest-models:login')
+  const verify = async () => await Promise.reject(new Error('the directory is away'))
+  const { app, db } = await serve(t, { defaultAuth: userAuth(User, { verify }) })
+  await db.updateTable('user').set({ password: 'md5:1' }).execute()
+  const headers = { authorization: basic('alice') }
+  const { statusCode } = await app.inject({ method: 'POST', url: '/api/note/', headers, body: {} })
+  t.equal(statusCode, 500)
+  t.match(logins, [{ outcome: 'failed' }])
+  t.equal(logins.length, 1)
 })
 
 test('D-226: a slow statement has a line, from `slowStatement` on, and without it none', async (t) => {
