@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
+import { atExit } from './engines/at-exit.js'
 
 /** Options of esbuild for one file of a program and of what it imports of the project. */
 export const bundleOptions = {
@@ -30,7 +31,7 @@ export function bundleScript (path: string): string {
   if (known !== undefined) return known
   const outfile = join(folder, `${path.replace(/\W/g, '-')}-${process.pid}.mjs`)
   buildSync({ ...bundleOptions, entryPoints: [path], outfile })
-  process.once('exit', () => { rmSync(outfile, { force: true }) })
+  atExit(() => { rmSync(outfile, { force: true }) })
   bundled.set(path, outfile)
   return outfile
 }
