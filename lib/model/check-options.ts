@@ -10,8 +10,6 @@ import { storableText } from '../values/values.js'
 import { keyName, type Field } from './model.js'
 import { notUnique } from './unique-together.js'
 
-/** Columns of every table of PostgreSQL: https://www.postgresql.org/docs/15/ddl-system-columns.html */
-const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
 const commonOptions: OptionNames<CommonOptions<unknown>> = {
   nullable: true, default: true, unique: true, column: true, readOnly: true
 }
@@ -38,18 +36,13 @@ export function requireSqlName (name: string, where: string): void {
  * Checks the options of a field.
  *
  * @param where  names the field, at the beginning of messages
- * @param name   name of the field; without the option `column` it is checked as the name of the column
+ * @param name   name of the field; only the primary key may have the option `clientGenerated`
  * @throws REST_MODELS_INVALID_MODEL
  */
 export function checkOptions (where: string, name: string, { kind, options }: Field): void {
-  const { column: columnName = name } = options
   const unknown = unknownOption(options, { ...commonOptions, ...fieldKinds[kind].options })
   if (unknown !== undefined) throw new InvalidModel(`${where} ${unknown}`)
   if (options.column !== undefined) requireSqlName(options.column, `${where}, column '${options.column}'`)
-  if (systemColumns.has(columnName)) {
-    throw new InvalidModel(`${where}: every table of PostgreSQL has a system column '${columnName}'; ` +
-      "give the field another 'column'")
-  }
   if (options.clientGenerated !== undefined && name !== keyName) {
     throw new InvalidModel(`${where}: 'clientGenerated' is for the primary key '${keyName}' alone; ` +
       'clients may write this field without it')

@@ -46,13 +46,20 @@ function columnOf (model: string, name: string, field: Field | ForeignKeyField):
   return Object.freeze({ ...common, ...('target' in field && { target: targetFinder(model, name, field.target) }) })
 }
 
+/** Columns of every table of PostgreSQL: https://www.postgresql.org/docs/15/ddl-system-columns.html */
+const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
+
 /**
- * Throws REST_MODELS_INVALID_MODEL if two fields have the same column. Names that differ only in case are the same,
- * because some engines ignore case.
+ * Throws REST_MODELS_INVALID_MODEL if a field has a system column of PostgreSQL, or if two fields have the same column.
+ * Names of columns that differ only in case are the same, because some engines ignore case.
  */
 export function requireOwnColumns (model: string, columns: readonly Column[]): void {
   const taken = new Set<string>()
-  for (const { name } of columns) {
+  for (const { name, field } of columns) {
+    if (systemColumns.has(name)) {
+      throw new errors.InvalidModel(`field '${field}' of model '${model}': every table of PostgreSQL has a system ` +
+        `column '${name}'; give the field another 'column'`)
+    }
     const folded = name.toLowerCase()
     if (taken.has(folded)) throw new errors.InvalidModel(`model '${model}' has two fields in column '${name}'`)
     taken.add(folded)

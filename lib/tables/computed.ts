@@ -1,6 +1,7 @@
 import { isYes } from '../engines/catalog.js'
 import { errors } from '../errors.js'
 import { isFilledByDatabase, isGenerated, type Column } from '../model/column.js'
+import { keyColumnsOf } from '../model/key.js'
 import { nameField } from './compare-tables.js'
 import type { PermittedWrites } from './enforceable.js'
 import type { DatabaseTables } from './read-tables.js'
@@ -21,9 +22,14 @@ export function requireUncomputed (tables: DatabaseTables, writes: readonly Perm
     `${[...new Set(lines)].join('\n')}\nGive these fields 'readOnly: true' in the model; a key of numbers is key()`)
 }
 
-/** Returns the columns that writes set: in a create all that the API writes, in an update those that may change. */
+/**
+ * Returns the columns that permitted writes set. If creates are permitted, these are all columns that the API ever
+ * writes. If only updates are, these are the same without the columns of the key and those in `kept`. Otherwise there
+ * are none.
+ */
 function writtenBy ({ model, operations, kept }: PermittedWrites): readonly Column[] {
   const columns = model.columns.filter((column) => !isFilledByDatabase(column) && !isGenerated(column))
   if (operations.includes('create')) return columns
-  return operations.includes('update') ? columns.filter((column) => !kept.includes(column)) : []
+  const fixed = [...keyColumnsOf(model), ...kept]
+  return operations.includes('update') ? columns.filter((column) => !fixed.includes(column)) : []
 }

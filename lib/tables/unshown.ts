@@ -1,12 +1,12 @@
-import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Engine } from '../database/engine.js'
+import { withinTime } from '../database/host-failure.js'
 import { storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 
 /**
- * Most rows of a table that {@link unshownColumns} checks. It runs when an app starts, and a large table must not keep
- * the app waiting.
+ * Maximum number of rows of a table that {@link unshownColumns} checks. The check runs when an app starts, and a large
+ * table must not keep the app waiting.
  */
 const sampleSize = 1000
 
@@ -26,9 +26,11 @@ const maxCheckMs = 2000
 export async function unshownColumns (
   engine: Engine, model: Model, shown: readonly Column[]
 ): Promise<readonly Column[]> {
-  const given = new AbortController()
-  const found = lookAt(engine, model, shown).catch(() => []).finally(() => { given.abort() })
-  return await Promise.race([found, setTimeout(maxCheckMs, [], { ref: false, signal: given.signal }).catch(() => [])])
+  try {
+    return await withinTime(maxCheckMs, 'The check for values that no record shows', () => lookAt(engine, model, shown))
+  } catch {
+    return []
+  }
 }
 
 async function lookAt (

@@ -184,6 +184,11 @@ const faults: Record<string, Fault> = {
   'a field called as a column that PostgreSQL has itself': {
     wrong: one(text(), 'xmin'), right: one(text({ column: 'x_min' }), 'xmin'), message: /field 'xmin' of model 'Thing'/
   },
+  'the key of a reference, which is its column, that PostgreSQL has itself': {
+    wrong: one(foreignKey(() => User, { key: 'cmin' })),
+    right: one(foreignKey(() => User), 'xmin'),
+    message: /field 'size' of model 'Thing': every table of PostgreSQL has a system column 'cmin'/
+  },
   'a field that is none': {
     wrong: one('text'), right: one(text()), message: /^field 'size' of model 'Thing' is not a field; use text\(\)/
   },

@@ -114,12 +114,14 @@ test('D-273: so is a number that only PostgreSQL may give', {
   const always = 'generated always as identity'
   await sql.raw(`create table item (id bigint ${always} primary key, size integer not null)`).execute(db)
   await sql.raw(`create table part (id bigserial primary key, number integer ${always})`).execute(db)
-  const start = async (model: Model) => await buildApp(t, {
-    models: [], options: { db, defaultAuth: everybody }, register: (registry) => { registry.register(model) }
+  const start = async (model: Model, policy: Policy = everybody) => await buildApp(t, {
+    models: [], options: { db, defaultAuth: policy }, register: (registry) => { registry.register(model) }
   })
   const size = integer()
   const Keyed = defineModel('Item', { id: key({ generated: false }), size })
   await t.rejects(start(Keyed), { message: "field 'id' of model 'Item'" })
+  const updates = { ...everybody, open: ['list', 'read', 'update'], closed: ['create', 'delete'] } as const
+  await t.resolves(start(Keyed, updates), 'no update sets the key')
   await t.rejects(start(defineModel('Part', { number: integer() })), { message: "field 'number' of model 'Part'" })
   const item = await start(defineModel('Item', { size }))
   t.same((await item.post('/api/item/', { size: 1 })).json(), { id: 1, size: 1 })
