@@ -1,8 +1,9 @@
 import { createError } from '@fastify/error'
 
 /**
- * A fault in one query parameter or in one field of a body. `field` is the name that the client wrote. For a field that
- * is missing, or that a hook of the app reports, it is the key that the field has in records.
+ * A fault in one query parameter or in one field of a body. `field` is the name that the client wrote. If the field is
+ * missing, or the database refuses its value, `field` is the key that the field has in records. If a hook of the app
+ * reports the fault, `field` is the name that the hook gave.
  */
 export interface FieldFault {
   readonly field: string

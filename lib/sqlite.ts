@@ -40,10 +40,11 @@ const maxWalBytes = 64 * 1024 * 1024
  * second connection. There it neither sees nor awaits your open transactions, and it does not see temporary tables.
  * `db.destroy()` closes both connections.
  *
- * @param path     path of the database file, which is created if it does not exist; `:memory:` for one in the process
+ * @param path     path of the database file, which is created if it does not exist; `:memory:` for a database that is
+ *   kept only in the memory of this process
  * @throws REST_MODELS_INVALID_OPTIONS if the path is empty or a URL, or an option is wrong;
  *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, if better-sqlite3 is not installed or has no binary
- *   for this version of Node, or if its version is known to crash there
+ *   for this version of Node, or if the installed version of better-sqlite3 is known to crash on this version of Node
  */
 export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = {}): Kysely<DB> {
   requirePath(path)

@@ -7,7 +7,10 @@ import { errors } from './errors.js'
  */
 const maxNameLength = 100
 
-/** Share of the characters in which a name that a deployer wrote may differ from the name that is suggested. */
+/**
+ * Maximum number of edits between a name that a deployer wrote and the name that is suggested, as a share of the length
+ * of the longer one: 40 %.
+ */
 const maxDifference = 0.4
 /**
  * Maximum number of edits (changed, missing or surplus characters) between a name that a client wrote and the name that
@@ -36,8 +39,8 @@ export function typoSuggestion (written: string, visible: Iterable<string>): str
 }
 
 /**
- * Most names that are compared with an unknown name of a client, if foreign keys lead to any number of fields. The
- * limit bounds the cost of a wrong request.
+ * Maximum number of known names of filters or includes that are compared with an unknown one. Paths through foreign
+ * keys can make any number of such names, so the limit bounds the cost of a wrong request.
  */
 const maxCompared = 200
 

@@ -19,8 +19,8 @@ export interface CheckCompiler {
 }
 
 /**
- * Returns a compiler with a cache of its own. It does not validate schemas, because what `defineModel` permits gives
- * sound ones; compiling the meta-schema would take 40 ms at start.
+ * Returns a compiler with a cache of its own. It does not validate the schemas, because a model that `defineModel`
+ * permits always gives valid ones. To validate them, Ajv would compile the meta-schema, which takes 40 ms at start.
  */
 export function checkCompiler (): CheckCompiler {
   const ajv = new Ajv({

@@ -118,7 +118,7 @@ function answerSchema (column: Column): JsonSchema {
 
 /**
  * Returns the schema of a column in bodies. It names the default only if a field that is left out gets it, and if the
- * default is a fixed value, and neither that of a password nor that of a column that no answer shows.
+ * default is a fixed value. It never names the default of a password or of a column that no answer shows.
  */
 function bodySchema (column: Column, { excluded, fillsDefaults }: BodyColumns): JsonSchema {
   const { default: declared } = column.options

@@ -3,8 +3,8 @@ import { valueKindNameOf, valueKindOf, type Column } from '../lib/model/column.j
 import { documentationOf, kindSchema, type JsonSchema } from './documentation.js'
 
 /**
- * Limits of the text of one filter: values of an `in` list, and UTF-16 units of a pattern and of any other value. The
- * server answers 400 if a filter exceeds one.
+ * Limits of the text of one filter: the number of values in an `in` list, the UTF-16 units of a pattern, and the UTF-16
+ * units of any other value. If a filter exceeds one of these limits, the server answers 400.
  */
 export interface FilterBounds {
   readonly inItems: number
@@ -18,7 +18,7 @@ export interface NamedSchema {
   readonly schema: JsonSchema
 }
 
-/** The documentation of each filter syntax, as a function that returns the schema of its text. */
+/** Functions that return the schema of a filter's text and its name, by the syntax of the filter. */
 const syntaxes: Readonly<Record<FilterSyntax, (column: Column, bounds: FilterBounds) => NamedSchema>> = {
   value: (column, bounds) => ({ name: `${kindName(column)}Filter`, schema: valueOf(column, bounds) }),
   list: (column, bounds) => ({

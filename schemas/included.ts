@@ -8,9 +8,9 @@ import { shapeSchema } from './shapes.js'
 type Shown = ReadonlyMap<Model, { readonly visible: readonly Column[] }>
 
 /**
- * Returns the schemas for serializing records with related records in them, each after its foreign key. A related
- * record may be null, or absent. Models may refer to each other in circles, so their schemas are definitions. No
- * property is required, because a serializer writes the required ones first.
+ * Returns the schemas for serializing records that contain related records. A related record follows its foreign key,
+ * and may be null or absent. Models may refer to each other in circles, so their schemas are definitions. No property
+ * is required, because a serializer writes required properties first, which would change the order.
  *
  * @param visible  columns that records of the resource show
  * @param joins    number of foreign keys that a path may follow

@@ -6,7 +6,7 @@ import { keyPattern } from '../lib/values/field-options.js'
 type Keyword =
   'required' | 'type' | 'enum' | 'format' | 'pattern' | 'minLength' | 'maxLength' | 'minimum' | 'maximum'
 
-/** Most values of an `enum` that a message lists. If there are more, it lists none. */
+/** Maximum number of values of an `enum` that a message lists. If there are more, it lists none. */
 const maxChoices = 20
 
 /**

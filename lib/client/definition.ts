@@ -39,8 +39,8 @@ export type Listed<D extends Described, Option extends ListOption> = Option exte
   : never
 /**
  * Names of the fields for which the option `scope` gives conditions. A scope limits which records a user may see. A
- * create may leave these fields out, because the server sets a field if the scope permits only one value for it. The
- * types do not check how many values it permits.
+ * create may leave such a field out: if the scope permits only one value for the field, the server sets that value. The
+ * types do not check whether the scope permits only one.
  */
 type Fixed<D extends Described> =
   D extends { readonly scope: (user: never) => infer Given }
@@ -48,8 +48,8 @@ type Fixed<D extends Described> =
     : never
 type NamesIn<Given> = Given extends unknown ? keyof Given : never
 /**
- * The declared names of the fields that the names `Given` stand for. A field is named as it is declared or by its key
- * in records: both `user` and `user_id` stand for `user`.
+ * Declared names of those fields that occur in `Given`. There, a field may have its declared name, such as `user`, or
+ * its key in records, such as `user_id`.
  */
 type FieldsNamed<M extends Model, Given> = {
   [N in FieldNameOf<M>]: N extends Given ? N : Key<N, FieldAt<M, N>> extends Given ? N : never
@@ -57,9 +57,9 @@ type FieldsNamed<M extends Model, Given> = {
 type Owner<D extends Described> = D extends { readonly ownerField: infer Name extends string } ? Name : never
 
 /**
- * The names in `exclude`, `readOnly`, `search` and `ownerField` that are no fields of the model: code that uses such a
- * resource does not compile. The same holds if TypeScript knows the names only as `string`, because it cannot check
- * them: the type is then `string`.
+ * The names in `exclude`, `readOnly`, `search` and `ownerField` that are no fields of the model. If there is one, code
+ * that uses the resource does not compile. The type is `string` if TypeScript knows the names only as `string`. It
+ * cannot check them then, so such code does not compile either.
  */
 export type UnknownNames<D extends Described> =
   Exclude<Listed<D, 'exclude' | 'readOnly' | 'search'> | Owner<D>, FieldNameOf<ModelOf<D>>>

@@ -18,9 +18,9 @@ function toStrong (tag: string): string {
 }
 
 /**
- * Returns the `ETag` of a record as the client's `read`, `create` or `update` returned it. Undefined for any other
- * object, such as a copy or a record of a list, for a record that was read with `include`, and if the resource has no
- * option `etag`.
+ * Returns the `ETag` of a record that the client's `read`, `create` or `update` returned. Returns undefined if the
+ * answer had none, because the resource lacks the option `etag`. Also returns undefined for a record that was read with
+ * `include`, and for any other object, such as a copy or a record of a list.
  */
 export function etagOf (record: object): string | undefined {
   return etags.get(record)

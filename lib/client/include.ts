@@ -24,10 +24,10 @@ type DescribedOf<T> = T extends Unlisted<infer M> ? M : Extract<T, Described>
 type RecordOfReached<T> = T extends Unlisted<infer M> ? { id: KeyOf<M> } : ResourceRecord<Extract<T, Described>>
 
 /**
- * A path for `include`, such as `user__company`. The type is `Whole`, the path as written, if the path names only
- * foreign keys, three at most ({@link MaxJoins}). Otherwise it is {@link UnknownParameter}, which no text fits. The
- * type is recursive: `Path` is the part that is still to check, and `Joins` has one element for each name that this
- * part may have.
+ * A path for `include`, such as `user__company`. The type is `Whole`, the path as written, if each name in it is a
+ * foreign key that its resource shows, and if there are at most three names ({@link MaxJoins}). Otherwise it is
+ * {@link UnknownParameter}, which no text fits. The type is recursive: `Path` is the end of the path, which is not
+ * checked yet. `Joins` has as many elements as this end may have names.
  */
 type CheckedPath<All, D extends Described, Path, Whole, Joins extends readonly unknown[] = MaxJoins> =
   Joins extends readonly [unknown, ...infer Left]
@@ -49,8 +49,8 @@ export interface Including<Include extends readonly string[], D extends Describe
 }
 
 /**
- * The names of `include` in a query of the type `Given`: the tuple `Include`, or an array of its names if `include` may
- * be absent. With an array, the related records are optional.
+ * The type of `include` in a query of the type `Given`: the tuple `Include`. If `Given` permits that `include` is
+ * absent, the type is an array of the same names, so that the related records are optional.
  */
 export type IncludeOf<Given, Include extends readonly string[]> =
   'include' extends keyof Given
@@ -76,8 +76,9 @@ type WithPaths<Record, D extends Described, All, Path extends string> = [Path] e
 
 /**
  * The record that a call with `include` returns. For the tuple `['user']`, it has the related record `user`. For an
- * array of unknown length, such as `'user'[]`, the related record is optional, and a longer path adds only its first
- * related record. For `string[]`, it has no related records, because the names are not known.
+ * array of unknown length, such as `'user'[]`, the related record is optional. A longer path in such an array, such as
+ * `user__company`, adds only the related record of its first name, `user`. For `string[]`, the record has no related
+ * records, because the names are not known.
  */
 export type IncludingRecord<D extends Described, All, Include extends readonly string[]> =
   number extends Include['length']

@@ -25,13 +25,14 @@ export function bringsKey (body: unknown): body is KeyedBody {
 
 /**
  * Creates a record whose key the client has made, and returns the record. Repeats the request up to three times if the
- * server asks for that (503), or if the answer was lost. If a repetition is refused (4xx), and an earlier request may
- * have stored the record, the record is read and returned: the refusal may be due to the stored record, for example to
- * its unique email address. A record with this key is this one, because random UUIDs are never equal by chance. Its
- * values are not compared with the body: the server sets and converts some, and somebody may have changed others.
+ * server asks for that (503), or if the answer was lost. An earlier request may have stored the record. A repetition
+ * may then be refused (4xx) because of this stored record, for example because an email address must be unique. So the
+ * record with this key is read and returned. It can only be the record of this call, because random UUIDs are never
+ * equal by chance. Its values are not compared with the body: the server sets and converts some, and somebody may have
+ * changed others.
  *
- * @throws as `send`; the refusal if the record is not there or the user may not read it; if its read fails
- *   otherwise, the failure of the read
+ * @throws what `send` throws. If the record was to be read: the refusal if the record is not there or the user may not
+ *   read it, otherwise the failure of the read.
  */
 export async function createOnce (endpoint: Endpoint, { path, body, signal }: KeyedCreate): Promise<unknown> {
   const headers = await endpoint.headers()
@@ -57,9 +58,10 @@ export async function createOnce (endpoint: Endpoint, { path, body, signal }: Ke
 }
 
 /**
- * Reads a record that an earlier request may have stored, although the last one was refused. If the answer is lost or a
- * 503, or if the record is not found, reads it once more after a pause: a replica may lag. Further reads would delay
- * the refusal of a record that was never stored. The create is not repeated, because it would be refused again.
+ * Reads a record after a repeated create was refused, because an earlier create may have stored the record. Reads once
+ * more after a pause if the answer is lost or a 503 that asks for that, or if the record is not found, because a
+ * replica may lag. Further reads would delay the refusal of a record that was never stored. The create is not repeated,
+ * because it would be refused again.
  *
  * @throws the refusal if the record is not there or the user may not read it; otherwise the failure of the last read
  */

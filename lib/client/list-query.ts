@@ -10,8 +10,8 @@ import type { IncludeName } from './include.js'
 // more paths than the compiler can list.
 
 /**
- * The fields that a client may filter by: all except those that `exclude` lists and `filterable` does not. A foreign
- * key has both of its names: `user` and `user_id`.
+ * The fields that a client may filter by: those that `exclude` does not list, and those that `filterable` lists. A
+ * foreign key has both of its names: `user` and `user_id`.
  */
 type Columns<D extends Described> = ColumnsOf<ModelOf<D>, Exclude<Listed<D, 'exclude'>, Listed<D, 'filterable'>>>
 type ColumnsOf<M extends Model, Hidden> = string extends keyof M['fields']
@@ -79,8 +79,8 @@ type Filter<All, C, Path, Joins extends readonly unknown[] = MaxJoins> =
       : never
 
 /**
- * The type of the value of a filter whose path `filterable` lists, even if another resource excludes the field at the
- * end of the path. `never` for any other filter.
+ * The type of the value of a filter by a path that the option `filterable` lists. The filter is permitted even if
+ * another resource excludes the field at the end of the path. `never` for any other filter.
  */
 type Opened<D extends Described, Path> =
   Path extends Listed<D, 'filterable'> ? Filter<{}, Columns<ModelOf<D>>, Path>
@@ -107,16 +107,16 @@ export type Paging<D extends Described> = {
   /** Number of the page, counted from 1. */
   readonly page?: number | undefined
   /**
-   * The cursor in a link `next`, in place of `page`. An empty text asks for the first page. The links to the following
-   * pages then have cursors, if the server can give some. It cannot, for example, if the list is ordered by a field
-   * that records do not show.
+   * The cursor in a link `next`, in place of `page`. An empty text asks for the first page. The link `next` in the
+   * answer has a cursor, too, if the server can make one. Otherwise it has a page number, for example if the list is
+   * ordered by a field that records do not show.
    */
   readonly after?: string | undefined
 } & Counting & Searching<D>
 
 /**
- * Parameter `count` of a list. If it is true, the answer has the number of records on all pages in `meta.count`, and in
- * `meta.capped` whether there are more than that.
+ * Parameter `count` of a list. If it is true, `meta.count` is the number of records on all pages. If `meta.capped` is
+ * true, there are more records than `meta.count`.
  */
 type Counting = { readonly count?: true | undefined }
 
@@ -141,8 +141,8 @@ type Joined<All, C extends ColumnSet> = {
 }[keyof C & string]
 
 /**
- * Names of the filters that the types list: those on own fields, and those through one foreign key. {@link Checked} and
- * the server also accept filters through more foreign keys.
+ * Names of the filters on own fields, and of those through one foreign key, with all operators. {@link Checked} and the
+ * server also accept filters through more foreign keys. A field with a name in {@link Reserved} needs an operator.
  */
 type Names<D extends Described, All> = Exclude<Direct<Columns<D>> | Joined<All, Columns<D>>, Reserved>
 
@@ -155,8 +155,8 @@ export type ListQuery<D extends Described, All = {}> = Paging<D> & {
 }
 
 /**
- * A query with parameters of any names and values. The listed names are those that the types can list, so that editors
- * suggest them. `object` also permits a query whose type is an interface. {@link Checked} checks all names and values.
+ * A query with parameters of any names and values, which {@link Checked} then checks. Some names are listed here only
+ * so that editors suggest them. `object` also permits a query whose type is an interface.
  */
 export type AnyQuery<D extends Described, All> =
   { readonly [Name in Names<D, All> | keyof Paging<D>]?: unknown } | object

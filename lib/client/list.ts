@@ -16,8 +16,9 @@ export interface Total {
 }
 
 /**
- * Properties of `meta` in addition to {@link PageMeta}, by the type of the whole query: those of {@link Total} if the
- * query asks for `count`, optional ones if it may ask, otherwise none.
+ * Properties of `meta` in addition to {@link PageMeta}, for a query of the type `Given`. They are those of
+ * {@link Total} if the query has `count`, and optional if `count` may be absent. There are none if the type of the
+ * query has no `count`.
  */
 export type TotalOf<Given> =
   'count' extends keyof Given ? Given extends { readonly count: true } ? Total : Partial<Total> : {}
@@ -70,8 +71,9 @@ export class List<Item, Counted = {}> implements PromiseLike<Page<Item, Counted>
 
   /**
    * Requests the pages one after the other. If the query has no `page` and no `after`, the client asks for links with
-   * cursors, which reach every record. If the server can give no cursor, it links by page number. The pages then end,
-   * without an error, where the next one would skip more records than the server permits.
+   * cursors, which reach every record. If the server can make no cursor, it links the next page by its number. But it
+   * gives no such link if that page would skip more records than the server permits. The pages then end, without an
+   * error.
    */
   async * pages (): AsyncGenerator<Page<Item, Counted>, void, undefined> {
     let query = /(?:^|&)(?:page|after)=/.test(this.#query)

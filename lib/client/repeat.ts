@@ -14,11 +14,12 @@ const maxRetryAfter = 10
 const firstPause = 250
 
 /**
- * Sends a request. Repeats it up to three times if the server says that it certainly was not executed, and may be tried
- * again after at most ten seconds. Never repeats a request that may have been executed.
+ * Sends a request. Repeats it up to three times if the answer is REST_MODELS_UNAVAILABLE (503) with a `Retry-After` of
+ * at most ten seconds. With this code, the server says that it certainly did not execute the request. Never repeats a
+ * request that may have been executed.
  *
  * @returns the parsed JSON of the answer, or undefined if the answer has no body
- * @throws RestModelsError, and what `fetch` throws: the failure of the last request
+ * @throws the failure of the last request: RestModelsError, or what `fetch` throws; TypeError as {@link prepare}
  */
 export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
   const request = await prepare(endpoint, call)

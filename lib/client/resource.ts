@@ -13,14 +13,14 @@ export type WriteOptions<D extends Described> =
   D extends { readonly etag: infer Has } ? [Has] extends [false] ? CallOptions : ConditionalOptions : CallOptions
 
 /**
- * The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. A request is
- * repeated up to three times while the server answers that it certainly was not executed, and may be tried again after
- * at most ten seconds.
+ * The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. The client
+ * repeats a request, up to three times, if the server answers that it certainly did not execute the request, and asks
+ * the client to wait for at most ten seconds.
  */
 export interface ResourceClient<D extends Described, All = {}> {
   /**
    * Lists records: `await` gives one page, `for await` gives all records from that page on. `Given` is the type of the
-   * query as a whole, which alone tells if `count` and `include` may be absent.
+   * whole query. Only this type shows if `count` or `include` may be absent.
    */
   readonly list: <
     Query extends AnyQuery<D, All>, const Include extends readonly string[] = [],

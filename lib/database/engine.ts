@@ -28,7 +28,7 @@ export interface Handle {
 
 /** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
 export interface Engine extends Handle, SqlContext {
-  /** Runs writes that have a hook `beforeWrite`: those of one record one after another. */
+  /** Runs the writes that have a hook `beforeWrite`, for each record one after another. */
   readonly turns: RecordTurns
 }
 

@@ -21,10 +21,11 @@ interface RefusedWrite extends SuspectWrite {
  * nothing was written ({@link Unwritten}), further queries look for the faulty field; the text of the failure never
  * decides which field it is. Any other failure is returned as it is.
  *
- * @returns REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a
- *   text is too long for an index, REST_MODELS_FORBIDDEN (403) if a row-level security policy refuses the write, or if
- *   the record would lie outside the user's scope (the records that the user may see), otherwise REST_MODELS_CONSTRAINT
- *   (409)
+ * @returns REST_MODELS_NOT_UNIQUE (409) if another record has a value that must be unique,
+ *   REST_MODELS_UNKNOWN_REFERENCE (400) if a foreign key refers to no record that the client may see,
+ *   REST_MODELS_INVALID_RECORD (400) if a text is too long for an index, REST_MODELS_FORBIDDEN (403) if a row-level
+ *   security policy refuses the write, or if the record would lie outside the user's scope (the records that the user
+ *   may see), otherwise REST_MODELS_CONSTRAINT (409)
  */
 export async function explainFailure (engine: Engine, failed: SuspectWrite, failure: unknown): Promise<unknown> {
   if (failure instanceof Unwritten) return await explainUnwritten(engine, failed)
@@ -83,9 +84,10 @@ async function explainUnwritten (engine: Engine, write: SuspectWrite): Promise<E
 }
 
 /**
- * Returns the columns that an error may name (`known`), without some foreign keys: those that refer to a record that
- * the client may not see, or that the written record must not refer to. Without this, an error about values that are
- * unique only together with such a foreign key would reveal records that the client may not see.
+ * Returns the columns that an error may name (`known`), without some foreign keys. A foreign key is left out if the
+ * client may not see the record that it refers to, or if it would put the written record outside the user's scope (the
+ * records that the user may see). Without this, an error about values that are unique only together with such a foreign
+ * key would reveal records that the client may not see.
  */
 async function withoutRefused (engine: Engine, { known, references }: SuspectWrite): Promise<ReadonlySet<Column>> {
   const named = new Set(known)

@@ -42,7 +42,7 @@ export async function explainWrite (
  *
  * @throws REST_MODELS_UNKNOWN_REFERENCE (400) if one leads to no record that the client may see, REST_MODELS_FORBIDDEN
  *   (403) if the record would lie outside the user's scope (the records that the user may see), REST_MODELS_CONSTRAINT
- *   (409) if a column would store something else in place of a value
+ *   (409) if the column of a value would refuse or change that value
  */
 export async function requireReferences (
   engine: Engine, { model, known }: Named, { plan, guard: { references } }: Pick<Change, 'plan' | 'guard'>

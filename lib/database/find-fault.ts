@@ -21,7 +21,10 @@ export interface SuspectWrite {
   readonly values: ReadonlyMap<Column, Stored>
   /** Key of the record to update; absent for a create. */
   readonly id?: RecordKey
-  /** Foreign keys that the write sets and whose records must meet conditions, each with these conditions. */
+  /**
+   * Foreign keys that the write sets, each with conditions on the record that it refers to. One without conditions is
+   * left out.
+   */
   readonly references: readonly GuardedReference[]
 }
 

@@ -74,9 +74,10 @@ function reporterOf (db: AnyKysely): () => Promise<HealthReport> {
 const question = CompiledQuery.raw('select 1')
 
 /**
- * Returns the function that asks a database that the plugin did not open. The question takes a connection of its pool.
- * As long as one question has no answer, no other one is asked. A database that answers within a second is `up`, and
- * nothing more is known of it; any other is `down`.
+ * Returns a function that reports the state of a database that the plugin did not open. The function runs `select 1` on
+ * a connection of the Kysely instance. While one such query has no answer, further calls wait for that answer and send
+ * no other query. If the answer comes within a second, the status is `up`, and all else is unknown. Otherwise the
+ * report is {@link down}.
  */
 function foreignReporter ({ provideConnection }: Pick<Handle, 'provideConnection'>): () => Promise<HealthReport> {
   let open: Promise<HealthReport> | undefined

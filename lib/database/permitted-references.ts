@@ -8,10 +8,11 @@ import { OpenTransaction } from './transaction.js'
 /**
  * Checks by a read that the foreign keys in `references` refer to records that meet the conditions given there. Does so
  * only on MariaDB, where the write itself would wait for the lock of a record that the user may not see. The write
- * checks them again, because the records may change meanwhile. To be called before a transaction begins: in one it does
- * nothing, because all later reads of the transaction would see the state of this moment.
+ * checks the foreign keys again, because the records may change meanwhile. Call this function before a transaction
+ * begins. In a transaction it does nothing: otherwise, all later reads of the transaction would see the state of this
+ * moment.
  *
- * @throws {@link Unwritten} if one refers to no such record
+ * @throws {@link Unwritten} if a foreign key refers to no record that meets the conditions
  */
 export async function requirePermittedReferences (
   engine: Engine, shape: StatementShape, references: RecordGuard['references']

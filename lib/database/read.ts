@@ -63,8 +63,9 @@ function keyOf ({ dialect }: Engine, { model }: ReadTarget, id: RecordKey): read
 }
 
 /**
- * Returns the same read, except that it finds no row, instead of failing, if the engine cannot compare a text with the
- * character set of its column. No row can hold such a text in that column.
+ * Returns the same read, with a replacement that finds no row. The replacement runs if the engine cannot compare a text
+ * with the character set of its column, because no row can hold such a text in that column. Without it, the read would
+ * fail.
  */
 function toFindText (query: Query): Query {
   return { ...query, withoutIndex: () => selectNoRow }

@@ -125,8 +125,8 @@ export interface WriteAndRead {
  * Runs a write and, if it changed something, a read in one transaction: for an engine whose updates return no rows, and
  * for writes whose result must be checked. Both are repeated together or not at all.
  *
- * @returns the row of the read, or that of the write if the read found none, and the `changed` of the write, as
- *   {@link Outcome} says; no row and 0 if the write found no record
+ * @returns the row of the read; if the read found none, the row that the write returned. `changed` is that of the
+ *   write, as {@link Outcome} says. If the write found no record, there is no row, and `changed` is 0.
  * @throws as {@link Executor} says, and what `refuse` returns
  */
 export async function writeAndRead (handle: Handle, { write, read, refuse }: WriteAndRead): Promise<Outcome> {

@@ -104,10 +104,11 @@ async function readEqual (
 }
 
 /**
- * Returns the read after an update, for {@link writeAndRead}. It finds the record whoever owns it now, because a
- * trigger may have changed the owner. With a scope, it finds only a record inside the scope. If it finds none, the
- * write is rolled back and refused with 403. But if the engine's updates return rows, and `outcome` requires nothing of
- * the record after the write, only a trigger can have moved it out of the scope. The write is then not refused.
+ * Returns the read after an update, for {@link writeAndRead}. The read does not check the owner, because a trigger may
+ * have changed the owner. With a scope, it finds only a record inside the scope. If it finds none, the write is rolled
+ * back and refused with 403, with one exception: if the engine's updates return rows and `outcome` is empty, the update
+ * itself leaves the record inside the scope. Only a trigger can then have moved the record out, and the write is not
+ * refused.
  */
 function readAfter (
   engine: Engine, target: WriteTarget, { id, guard: { scope, outcome } }: RecordUpdate
@@ -123,9 +124,9 @@ function readAfter (
 }
 
 /**
- * Returns the read after a create, for {@link writeAndRead}. `outcome` has conditions if only the written record can
- * show that it lies inside the user's scope. If the read then finds no record that meets them, the create is rolled
- * back and refused with 403.
+ * Returns the read after a create, for {@link writeAndRead}. The read finds the record only if it meets the conditions
+ * in `outcome`; otherwise the create is rolled back and refused with 403. `outcome` is empty, so that nothing is
+ * refused, if the written values and the checked references already show that the record lies inside the user's scope.
  */
 function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
   return {

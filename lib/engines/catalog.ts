@@ -81,8 +81,9 @@ export interface CheckRow {
 }
 
 /**
- * A name that no new index can have: that of an index or, on SQLite and PostgreSQL, of another object such as a table.
- * `table` is the only table whose indexes cannot have it; null if no index of any table can.
+ * A name that no new index can have, because an index has it already or, on SQLite and PostgreSQL, another object such
+ * as a table. If `table` is null, no index of any table can have the name. Otherwise, only the indexes of that table
+ * cannot have it.
  */
 export interface TakenIndexName {
   readonly table: string | null
@@ -171,9 +172,9 @@ export interface Catalog {
   /** Names of types whose columns have a default although none is declared. Absent if the engine has no such type. */
   readonly implicitDefaults?: readonly string[]
   /**
-   * Conditions by kind of field. Each is true for a column's value, which must not be null, if a field of the kind can
-   * hold it. A kind is absent if its fields can hold every value of the columns that become such fields. Values that
-   * records show as null count as held; for them, `Storage.isShown` is false.
+   * SQL conditions by kind of field. Each takes a column, and is true if a field of the kind can hold the column's
+   * value, which must not be null. A value for which `Storage.isShown` is false counts as held, although records show
+   * it as null. A kind is absent if its fields can hold every value of the columns that become such fields.
    */
   readonly fits: Readonly<Partial<Record<StorageName, (column: Expression<unknown>) => RawBuilder<SqlBool>>>>
 }

@@ -15,8 +15,9 @@ import {
 type Bounds = readonly [least: number, until: number]
 
 /**
- * Returns the range of the floating-point numbers that records show as the decimal `value`: the least of them, and the
- * least number that records show as the next greater decimal, with which the range ends.
+ * Returns the range of the floating-point numbers that records show as the decimal `value`. `least` is the first number
+ * in the range. `until` is the first number after the range, and the least one that records show as the next greater
+ * decimal.
  */
 export function decimalBounds (value: Json, options: FieldOptions): Bounds {
   const { scale } = digitsOf(options)
@@ -72,8 +73,9 @@ const comparisons: Readonly<Record<'eq' | 'lt' | 'lte' | 'gt' | 'gte', Compare>>
 
 /**
  * Returns a function that makes a condition on a column of decimals. The condition compares the decimals that records
- * show, because the column may hold more digits. The `values` of this function are two bounds for each decimal, one
- * pair after the other: see {@link decimalBounds}. Except for `ne`, an index on the column serves.
+ * show, because the column may hold more digits. The function takes two `values` for each decimal, pair
+ * after pair: its bounds, as {@link decimalBounds} returns them. An index on the column serves every operator except
+ * `ne`.
  *
  * @param bound  makes SQL of one of these bounds
  */

@@ -28,7 +28,7 @@ export interface ListDeadline {
  * - `unique`, `reference`, `constraint`: a rule of the database refuses the write; `reference` includes numbers out of
  *   range, so that such a foreign key is reported as one that refers to no record
  * - `forbidden`: the database user may do this, but a row-level security policy forbids it for this record
- * - `oversized`: a value, a row or a statement is too large for the engine, or a value for an index
+ * - `oversized`: a value, a row or a statement is too large for the engine, or a value is too large for an index
  * - `incomparable`: a text holds a character that the character set of its column does not have
  * - `unexecuted`: certainly nothing was done, and the same may succeed a moment later or elsewhere
  * - `lost`: the connection died or the storage failed, and nobody knows whether the statement was executed
@@ -50,8 +50,8 @@ export interface Requirement {
 /** Properties of the patterns of a `like` or `ilike` that change the SQL of the condition. */
 export interface PatternTraits {
   /**
-   * True if {@link Dialect.ambiguous} matches a pattern: it has characters that the engine takes for each other. The
-   * SQL then has a second comparison, which tells these characters apart.
+   * True if {@link Dialect.ambiguous} matches a pattern: the pattern has characters that the engine does not tell
+   * apart. The SQL then has a second comparison, which tells them apart.
    */
   readonly isAmbiguous?: boolean
   /**
@@ -98,15 +98,15 @@ export interface Dialect {
   /** Returns SQL of a text column that is compared character by character, whatever its collation. */
   exact (column: RawBuilder<unknown>): RawBuilder<unknown>
   /**
-   * True if an index serves only comparisons in the collation of its column. An exact comparison by `eq` or `in` then
-   * needs a second one in that collation, so that the index serves. False if the exact comparison alone suffices, or
-   * must do without an index.
+   * True if an index on a text column serves only comparisons in the collation of the column. `eq` and `in` then
+   * compare twice: exactly, and in that collation, so that the index serves. If false, they make only the exact
+   * comparison.
    */
   readonly seeksByCollation: boolean
   /** Converts a pattern for the whole value, with `%`, `_` and backslash escapes, to the pattern that `like` takes. */
   likePattern (pattern: string): string
   /**
-   * Matches a pattern with characters that the engine takes for each other. `like` and `ilike` tell these characters
+   * Matches a pattern with characters that the engine does not tell apart. `like` and `ilike` tell such characters
    * apart only if they get `isAmbiguous` as true. Absent if the engine has no such characters.
    */
   readonly ambiguous?: RegExp
@@ -156,8 +156,8 @@ export interface Dialect {
   /** What follows `insert into` and the table to create a row of defaults only. */
   readonly emptyRow: RawBuilder<never>
   /**
-   * True if a write locks the records that its subqueries read, also those that it then leaves out. Such a write would
-   * wait for a record that the user may not see, so the references are checked by a read first.
+   * True if a write locks each record that its subqueries read, even a record that does not meet their conditions. Such
+   * a write would wait for a record that the user may not see, so the references are checked by a read first.
    */
   readonly subqueriesLockRows: boolean
   /** True if an update can return the rows that it changed, by `returning`. */
@@ -173,9 +173,9 @@ export interface Dialect {
   /** Returns the codes under which `failures` may list a failure, from the most specific to the most general. */
   codesOf (failure: Error): readonly string[]
   /**
-   * Kinds of failures by the codes that `codesOf` returns. A failure without a listed code has no kind, and is thrown
-   * as `toLoggable` returns it. If no connection was found, or a transaction could not begin, the kind is `unexecuted`
-   * whatever the code; only with an embedded engine, `unavailable` stays `unavailable`.
+   * Kinds of failures by the codes that `codesOf` returns. If there was no connection, or a transaction could not
+   * begin, the kind is `unexecuted` instead, whatever the code. But with an embedded engine, `unavailable` stays
+   * `unavailable`. Any other failure without a listed code has no kind, and is thrown as `toLoggable` returns it.
    */
   readonly failures: Readonly<Record<string, FailureKind>>
   /**
@@ -186,8 +186,8 @@ export interface Dialect {
   /**
    * True if the engine also computes the selected values of the rows that `offset` skips, as PostgreSQL does. If a page
    * skips many rows, a subquery then chooses its rows, so that values are computed only for these. Absent on SQLite,
-   * which computes none for skipped rows, and on MariaDB. With a subquery, these two would read long texts in full of
-   * which a list needs only the length.
+   * which computes none for skipped rows, and on MariaDB. On these two, the subquery would read long texts in full,
+   * although a list may need only their length.
    */
   readonly selectsSkipped?: boolean
   /** SQL that ends a list statement after a deadline. Absent if the engine ends it by other means, or cannot end it. */

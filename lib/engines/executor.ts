@@ -30,9 +30,9 @@ export interface Query extends CompiledQuery {
   /** Operation and resource of the statement, as events name them. */
   readonly label?: StatementLabel | undefined
   /**
-   * Returns the statement to run instead if the engine cannot compare a text with the character set of its column: the
-   * same one without the comparison that lets an index serve, or one that finds nothing. Without this function, and in
-   * a transaction, that failure is thrown.
+   * Returns the statement to run instead if the engine cannot compare a text with the character set of its column. That
+   * statement lacks the comparisons that are made only for an index, or it finds nothing. If this function is absent,
+   * or in a transaction, the failure is thrown.
    */
   readonly withoutIndex?: (() => CompiledQuery) | undefined
 }

@@ -29,9 +29,9 @@ export interface QueryPlans {
    */
   readonly settings: Readonly<Record<PlannedUse, ReadonlyArray<RawBuilder<unknown>>>>
   /**
-   * Query for the columns that are the first of an index. MariaDB alone has it: there the plan sorts a small table even
-   * if an index could order its rows. So a column that this query lists counts as ordered by an index, except a text
-   * with `Storage.isCollated`.
+   * Query for the columns that are the first of an index. Only MariaDB has it, because its plan sorts a small table
+   * even if an index could give the order. So if the plan sorts by a column that this query lists, an index counts as
+   * serving the ordering. A column with `Storage.isCollated` is excepted.
    */
   readonly leading?: RawBuilder<{ readonly table: string, readonly column: string }>
   /**

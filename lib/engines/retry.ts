@@ -43,8 +43,9 @@ interface Repeating extends Options {
 }
 
 /**
- * Repeats an attempt that has failed. If there was a second attempt, it publishes the event `retry` at the end. The
- * first attempt ran without p-retry, which saves time if that attempt succeeds. p-retry counts it as attempt 1.
+ * Repeats an attempt that has failed. The caller makes the first attempt without p-retry, because p-retry costs time
+ * even if no repetition is needed. Here p-retry gets the failure as that of its attempt 1. If there was a second
+ * attempt, publishes the event `retry` at the end.
  *
  * @param failure  failure of the first attempt
  * @throws the failure of the last attempt
@@ -74,8 +75,8 @@ export function isRead ({ query }: Query): boolean {
 }
 
 /**
- * Returns `read` if {@link isRead} is true, otherwise `write`: the {@link Sent} of a statement that was sent outside a
- * transaction.
+ * Returns the value of {@link Sent} for a statement outside a transaction: `read` if {@link isRead} is true, otherwise
+ * `write`.
  */
 export function effectOf (query: Query): Extract<Sent, 'read' | 'write'> {
   return isRead(query) ? 'read' : 'write'

@@ -13,7 +13,7 @@ export interface SchemaHabits {
    */
   readonly needsTargets: boolean
   /**
-   * True if `alter table` can add no constraints, and only columns whose default is constant or absent. A foreign key
+   * True if `alter table` cannot add a constraint, and cannot add a column whose default is not constant. A foreign key
    * is then added as part of its column, which must have no default if the table has rows. Absent if `alter table` adds
    * constraints and any columns.
    */
@@ -51,14 +51,14 @@ export interface SchemaHabits {
   /** True if a primary key may be null where its column is not declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
   /**
-   * Query that answers 0 if the server tells names of tables apart by case. `Dialect.foldName`, which makes equal texts
-   * of the names that the engine takes for the same, then applies only to columns. After another answer, or if there is
-   * no such query, it applies to columns and tables.
+   * Query that answers 0 if two table names that differ only in case are two tables. Then `Dialect.foldName` must not
+   * be used for table names, only for names of columns. After another answer, or if there is no such query, it is used
+   * for both.
    */
   readonly foldsTables?: RawBuilder<{ answer: unknown }>
   /**
-   * Words at the end of the message for a table that does not exist, which say where it may be after all. Absent if it
-   * can be nowhere else.
+   * End of the message for a table that does not exist. It names another remedy than creating the table. PostgreSQL
+   * alone has it, because the table may be in a schema that is not in the search path.
    */
   readonly missingTableHint?: string
 }

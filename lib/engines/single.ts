@@ -19,9 +19,9 @@ function shortest (single: number): number {
 }
 
 /**
- * Returns the number with which an engine compares stored numbers of 32 bits in place of `value`. The result is the
- * same as if `value` were compared with the numbers that records show. So the engine may compare the column itself, and
- * an index serves. A write of the result stores the same number as a write of `value`.
+ * Returns the number that is sent to the engine in place of `value`. The engine compares it with stored numbers of 32
+ * bits, and finds the same rows as if it compared `value` with the numbers that records show. So it can compare the
+ * column itself, and an index serves. If the returned number is written, the column stores the same as for `value`.
  */
 function toSingle (value: number): number {
   const single = Math.fround(value)

@@ -37,15 +37,15 @@ export type ShownCondition = (
 ) => RawBuilder<SqlBool>
 
 /**
- * Conversion between stored values and their texts in a cursor, which marks a position in a list. Needed if the text
- * that a filter takes for a value would not give back the stored value, as with fractions of a second.
+ * Conversion between stored values and their texts in a cursor, which marks a position in a list. Needed if the text of
+ * a value in a filter does not tell exactly what is stored. For example, such a text has no fraction of a second.
  */
 export interface Exact {
   /** Returns the text for a value as it was selected. */
   write (stored: Stored, options: FieldOptions): string
   /**
-   * Parses the text of one value of a cursor. Returns undefined if the text does not stand for a value: no cursor is
-   * written with such a text, and one that a client sends is refused.
+   * Parses the text of one value of a cursor. Returns undefined if the text does not stand for a value. Then no cursor
+   * is written, and a cursor from a client is refused with 400.
    */
   read (text: string): Stored | undefined
 }
@@ -62,7 +62,10 @@ export interface WrittenColumn {
   readonly written: string
   /** Name of the type, as {@link Storage.holds} takes it: without a length or digits, except on SQLite. */
   readonly type: string
-  /** Name of the type in SQL, because `written` has only the labels of an enumeration. PostgreSQL alone gives it. */
+  /**
+   * Name of the type for a cast in SQL. An enumeration needs it, because `written` has only its labels. PostgreSQL
+   * alone gives it.
+   */
   readonly named?: string
   /**
    * SQL type, with character set and collation, that a column must have to refer to this one. Absent if a column of any
@@ -71,7 +74,10 @@ export interface WrittenColumn {
   readonly referring?: string
   /** Collation of a text; null for other columns. Absent if no storage depends on it. */
   readonly collation?: string | null
-  /** 1 if the column has the index {@link Storage.index}, otherwise 0 or absent. It may be a text or a BigInt. */
+  /**
+   * 1 if the column has the index {@link Storage.index}, otherwise 0 or absent. A driver may give a number, a text or a
+   * BigInt: read it with `isYes`.
+   */
   readonly indexed?: unknown
 }
 

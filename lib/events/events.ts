@@ -24,8 +24,8 @@ const channels = {
  */
 export interface EventListener {
   /**
-   * Milliseconds from which on a statement is slow; Infinity if none is. `notice` need not be called for faster
-   * statements, but may be.
+   * Milliseconds that a statement must take to count as slow; Infinity if no statement does. `notice` is called for
+   * each slow statement. It may be called for faster ones, too, if somebody else has asked for these.
    */
   readonly slowMs: number
   notice<Name extends keyof EventMessages> (name: Name, message: EventMessages[Name]): void
@@ -34,9 +34,7 @@ export interface EventListener {
 /** Label of a statement that has no label of its own. */
 export const unlabelled: StatementLabel = { operation: 'other', resource: null }
 
-/**
- * A statement. `label` has the operation and the resource that events name for it; absent if nothing is known of them.
- */
+/** A statement, with the operation and the resource that events name. Without `label`, these are {@link unlabelled}. */
 interface Labelled {
   readonly label?: StatementLabel | undefined
 }
@@ -116,9 +114,9 @@ interface Coded {
 }
 
 /**
- * Returns the code of a failure. If it has none, returns that of its cause or, for an AggregateError, of its first
- * error; null if these have none either. Codes that begin with `REST_MODELS_` are skipped, because they do not say why
- * the database failed.
+ * Returns the code of a failure. If the failure has no code, looks for one in its cause in the same way, or in the
+ * first error of an AggregateError without a cause. Returns null if no code is found. Codes that begin with
+ * `REST_MODELS_` are skipped, because they do not say why the database failed.
  */
 export function codeOf (failure: unknown): string | null {
   const { code, errors: [first] = [], cause = first } = Object(failure) as Coded

@@ -9,9 +9,12 @@ export type StatementOperation =
   'other'
 
 /**
- * Operation and resource of a statement. `resource` is the name of the resource; for a `login` that of the model of
- * users; for a `reference` that of the table referred to, or of the written resource if the statement looks for all of
- * its references at once. It is null for `commit` and `other`.
+ * Operation and resource of a statement. `resource` is the name of the resource, with these exceptions:
+ *
+ * - `login`: the name of the model of users.
+ * - `reference`: the name of the table that the foreign key refers to. If one statement checks all foreign keys of a
+ *   write, it is the name of the written resource.
+ * - `commit` and `other`: null.
  */
 export interface StatementLabel {
   readonly operation: StatementOperation
@@ -59,8 +62,8 @@ export interface NodeMessage {
   /** Reason: a code of the driver, or of the plugin, such as `NO_ANSWER`; null for `found`, or if there is none. */
   readonly code: string | null
   /**
-   * Milliseconds since the last message `left`: about 0 in that message itself. Null at the start of the app, and if a
-   * `found` has come since.
+   * Milliseconds since the last message `left`; about 0 in `left` itself. A `found` ends this period. Null in later
+   * messages until the next `left`, and before the first one.
    */
   readonly duration: number | null
 }
@@ -80,8 +83,8 @@ export interface LoginMessage {
 }
 
 /**
- * A request that has waited in a queue, or that was refused because the queue is full. If `queue` is `connections`, a
- * statement that found no free connection to the database in time.
+ * A request that has waited in a queue, or that was refused because the queue is full. If `queue` is `connections`, the
+ * message is about a statement that found no free connection to the database in time.
  */
 export interface QueueMessage {
   /**

@@ -15,8 +15,8 @@ export function isForeignKey (column: Column | undefined): column is ForeignKeyC
 }
 
 /**
- * Returns a function that returns the model which a foreign key refers to. The function calls `find` at its first call,
- * because models may refer to each other, and throws as {@link requireTarget} says.
+ * Returns a function that gives the model to which a foreign key refers. `find` is not called before the model is
+ * needed, because models may refer to each other. The function throws as {@link requireTarget} says.
  *
  * @param model  name of the model with the foreign key, for messages
  * @param name   name of the foreign key, for messages
@@ -158,9 +158,9 @@ export function acceptDefault (column: Column, declared: unknown): Json {
 }
 
 /**
- * Returns how an engine stores the values of a column. If `storages` of the dialect has a storage for this column,
- * returns that one, as for an existing column that needs it because of its type, collation or index. Otherwise returns
- * the storage of the kind of the values.
+ * Returns how an engine stores the values of a column. This depends on the kind of the values, except for columns in
+ * `storages` of the dialect. These need another storage, for example because an existing column has another type,
+ * collation or index.
  */
 export function storageOf (column: Column, { storage, storages }: Dialect): Storage {
   return storages?.get(column) ?? storage[valueKindOf(column).storage]
@@ -174,9 +174,9 @@ export function encode (column: Column, value: Json, dialect: Dialect): Stored {
 }
 
 /**
- * Returns values to write to columns, as the engine stores them.
+ * Converts the values of a write to those that the engine stores.
  *
- * @throws REST_MODELS_CONSTRAINT (409) if a column would store something else in place of a value
+ * @throws REST_MODELS_CONSTRAINT (409) if a column would refuse a value, or change it while storing it
  */
 export function encodeAll (values: ReadonlyMap<Column, Json>, dialect: Dialect): ReadonlyMap<Column, Stored> {
   const encoded = new Map<Column, Stored>()
@@ -197,7 +197,7 @@ export function decode (column: Column, stored: Stored, dialect: Dialect): Json 
   return stored === null ? null : storageOf(column, dialect).decode(stored, column.options)
 }
 
-/** Returns the JSON value of a column in a row, which has it under the column's JSON key; null if it is missing. */
+/** Returns the JSON value of a column from the property `column.key` of a row; null if the row has no such property. */
 export function decodeIn (row: Row, column: Column, dialect: Dialect): Json {
   const { [column.key]: stored = null } = row
   return decode(column, stored, dialect)

@@ -48,14 +48,17 @@ interface ModelOptions<
 }
 
 /**
- * Defines a model from its fields. If neither a field `id` nor the option `key` declares a primary key, the model has
- * the key `id`, an integer that the database generates. Declared as `uuid()`, `id` is a UUID of version 7 that the
- * plugin makes, so that two processes never make the same key; with `clientGenerated`, a create may bring its own. As
- * `text()` it is a text that a create brings along, or that its `default` returns. As `key()` with `generated: false`
- * it is an integer that a create brings along. If its column is not called `id`, declare `id` with a `column`; records
- * show it as `id` all the same.
+ * Defines a model from its fields. The primary key is the field `id`, or the fields that the option `key` names. If
+ * neither is declared, `id` is an integer that the database generates. A declared `id` has one of these kinds:
  *
- * @param name    name of the model; in lower case, by default, that of the table and of the resource in the path
+ * - `uuid()`: a UUID of version 7 that the plugin makes, so that two processes never make the same key. With
+ *   `clientGenerated`, the body of a create may have its own.
+ * - `text()`: a text that the body of a create must have, except if the function in the option `default` returns one.
+ * - `key()`: an integer that the database generates. With `generated: false`, the body of a create must have it.
+ *
+ * If the column of the key is not called `id`, declare `id` with the option `column`. Records still show it as `id`.
+ *
+ * @param name    name of the model; in lower case, it is the default name of the table, and of the resource in the path
  * @param fields  fields, in the order in which they are serialized
  * @param options name of the table, the fields that are unique together, and those of a primary key of several columns
  * @throws REST_MODELS_INVALID_MODEL if a name or an option cannot be used

@@ -104,8 +104,9 @@ export type KeyField<M extends Model> = [KeyFieldOf<M>] extends [never]
   : Field<'compositeKey'>
 
 /**
- * Kind that decides which operators the filters on a field have. For a foreign key to a model with a text as its key,
- * it is `text`; for any other field, its own kind. Keys that are not texts have the same operators as `foreignKey`.
+ * Kind that decides which operators the filters on a field have. If a field is a foreign key that refers to a text, it
+ * is `text`. Otherwise it is the field's own kind. This is right also for foreign keys that refer to other keys,
+ * because those have the same operators as `foreignKey`.
  */
 export type OperatorKindOf<F extends Field> =
   F extends ForeignKeyField<infer Target>

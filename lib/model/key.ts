@@ -16,11 +16,12 @@ export function keyColumnsOf ({ primaryKey }: Pick<Model, 'primaryKey'>): readon
 }
 
 /**
- * Returns the hint `, did you mean 'id'?` if a client wrote the SQL name of the primary key's column, which is not a
- * field name. Otherwise returns undefined, also if the client may not name the primary key. A name that is also that of
- * a field gets no hint: the client may mean that field, which may be hidden.
+ * Returns the hint `, did you mean 'id'?` if a client wrote the SQL name of the primary key's column. Returns undefined
+ * for any other name, and if the client may not name the primary key. Also returns undefined if a field has this name,
+ * even a hidden one, because the client may mean that field.
  *
- * @param open  the columns that the client may name
+ * @param written  the name that the client wrote
+ * @param open     the columns that the client may name
  */
 export function keySuggestion (
   { primaryKey, byName }: Pick<Model, 'primaryKey' | 'byName'>, written: string, open: ReadonlySet<Column>
@@ -85,10 +86,10 @@ export function compileParseKey ({ primaryKey: key }: Model): ParseKey {
 }
 
 /**
- * Returns the id of a record whose key has several columns from a path. An id has percent-encoded values with commas
- * between them. If the segment of the URL has commas and decodes to `decoded`, it is the id. Otherwise `decoded` is the
- * id, because the client has percent-encoded the whole id once more. `url` may be a whole URL, so only its last segment
- * is read.
+ * Returns the id in a path, for a model whose key has several columns. Such an id has percent-encoded values with
+ * commas between them. The last segment of `url` is the id if it has a comma and decodes to `decoded`. Otherwise
+ * `decoded` is the id, because the client has percent-encoded the whole id once more. `url` may be a whole URL, so only
+ * its last segment is read.
  */
 function idIn (url: string, decoded: string): string {
   const [path = ''] = url.split(/[?;#]/, 1)

@@ -32,8 +32,8 @@ export interface Column {
   /** Returns the model that a foreign key refers to. Absent if the column is no foreign key. */
   readonly target?: () => Model
   /**
-   * Columns of a primary key of several columns, in the order of the key. Present only if this is the `id` that is made
-   * of them: the table has no column for it.
+   * Columns that make up a primary key of several columns, in the order of the key. Present only if this column is the
+   * `id` of such a model. The table has no column for this `id`.
    */
   readonly parts?: readonly Column[]
 }

@@ -60,8 +60,8 @@ const oauthTable = /(?:^|_)o_auth|(?<!c)oauth(?!or)|oidc/
 const grantCodes = new Set(['code', 'device_code', 'user_code'])
 
 /**
- * Matches the name of a column that may hold the text of the cookie, in a table of sessions. If the table has no such
- * column, the cookie may hold a text `id` of the session, so this `id` is then a secret.
+ * Matches names of columns that, in a table of sessions, may hold the text of the cookie, such as `session_token`. If a
+ * table of sessions has no such column, the cookie may hold the `id`. An `id` that is a text is then a secret.
  */
 const cookieName = /^(?:(?:session|auth)_?)?(?:token|secret|key)(?:_?hash)?$|^hashed_?token$|^s(?:ession_?)?id$/
 

@@ -52,10 +52,9 @@ export type UpdateOf<M extends Model> =
 export type FieldValueOf<M extends Model, Name extends FieldNameOf<M>> = Value<Fields<M>[Name]>
 
 /**
- * Type that is intersected with the type of an option's result. It lets TypeScript keep a text such as `'open'` in the
- * result, and not widen it to `string`. While TypeScript does not know the model `M` yet, every property may be a
- * literal. Once it knows `M`, only the properties `Known` are left. They may have any value here, because the other
- * type checks them.
+ * Keeps TypeScript from widening a literal such as `'open'` to `string` in the result of an option's function. It must
+ * be intersected with the type of that result, which checks the values: this type permits any. While TypeScript still
+ * infers the model `M`, this type has all properties. Once `M` is known, it has only the properties `Known`.
  */
 export type KeptLiterals<M extends Model, Known extends PropertyKey = never> =
   { readonly [N in [M['name']] extends [never] ? string : Known]?: AnyLiteral | readonly AnyLiteral[] }
@@ -119,7 +118,7 @@ type StoredColumn<F extends Field, Engine extends EngineName> =
     : HasStoredDefault<F> extends true ? WithDefault<NullableColumn<F, Engine>> : NullableColumn<F, Engine>
 /** Column of a field with `readOnly`: Kysely's inserts and updates cannot write it. */
 type ReadColumn<C> = ColumnType<SelectType<C>, never, never>
-/** Column that may be left out on insert. Kysely's `Generated` does not look into a type that is a `ColumnType`. */
+/** Column that may be left out on insert. Kysely's `Generated` cannot do this if `C` is a `ColumnType` already. */
 type WithDefault<C> = ColumnType<SelectType<C>, InsertType<C> | undefined, UpdateType<C>>
 
 type KeyName<M extends Model> =

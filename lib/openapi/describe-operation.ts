@@ -89,8 +89,8 @@ function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }:
 /**
  * Returns the security requirements of an operation. An operation that needs no user has none, with one exception. If
  * the resource has a scope and a policy that knows users, a login is optional, because the answer depends on the user.
- * If an operation has requirements, but the policy names no security scheme, those that the app sets for its whole
- * document apply.
+ * If a login is required or optional, but the policy names no security scheme, returns an empty object. The security
+ * requirements that the app sets for its whole document then apply.
  */
 function securityOf (
   document: OpenApiDocument, { protections, policy, policy: { scheme }, scopeRule }: Resource, operation: Operation

@@ -9,9 +9,9 @@ import { permittedPaths } from '../plan/permitted-paths.js'
 import { reservedParameters } from '../request/list-query.js'
 
 /**
- * Most filters that the documentation of one list names, if some of them follow foreign keys. If the filters of such a
- * path exceed this number, that path and all after it are left out. `isCut` of {@link DocumentedFilters} is then true.
- * Requests may still use the filters that are left out.
+ * Number of filters up to which the documentation of one list names filters that follow foreign keys. Filters on the
+ * resource's own fields count, too. If the filters of a path with foreign keys would exceed the number, this path and
+ * all after it are left out. `isCut` of {@link DocumentedFilters} is then true. Requests may still use these filters.
  */
 export const maxListed = 200
 /**
@@ -36,8 +36,8 @@ export interface DocumentedFilters {
 }
 
 /**
- * Returns the filters that the documentation of a list names. Of each path, it names the filters of all operators or
- * none.
+ * Returns the filters that the documentation of a list names. It names a path with all operators of its column, or not
+ * at all.
  *
  * @param closed  related models that no client may list; filters that lead through them are left out
  */

@@ -16,7 +16,7 @@ export function titleOf ({ name, model }: { readonly name: string, readonly mode
   return name.split(/[-_]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-/** A document, and the models whose records may stand in other records. */
+/** A document, and the models with what `include` shows of their records inside other records. */
 interface Setting {
   readonly document: OpenApiDocument
   readonly shown: Resource['shown']
@@ -27,8 +27,8 @@ interface Setting {
 }
 
 /**
- * Adds the schema of a resource's records to the document, with the related records that may stand in them, and returns
- * a reference to the schema.
+ * Adds the schema of a resource's records to the document, and returns a reference to it. The schema also has the
+ * related records that `include` may add to a record.
  */
 export function shareRecord (document: OpenApiDocument, resource: Resource): JsonSchema {
   const { name, model, visible, shown, limits: { joins, totalJoins } } = resource

@@ -66,8 +66,8 @@ function refusalResponse (scheme: SecurityScheme | undefined, ref: JsonSchema): 
 }
 
 /**
- * Returns the failures of an operation, except the 401. They are possible before the policy is asked, by its refusal,
- * or after it has permitted the operation. A failure may be listed twice.
+ * Returns all failures of an operation, except the 401: those before the policy is asked, the refusal by the policy,
+ * and those after it has permitted the operation. A failure may be listed twice.
  */
 function failuresOf (resource: Resource, operation: Operation): readonly Failure[] {
   const { protections, writable } = resource

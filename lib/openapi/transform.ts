@@ -25,8 +25,8 @@ export interface DocumentedConfig {
 }
 
 /**
- * Returns the `config` of a route, which makes the description of the route when a document is requested; it does
- * nothing before. In a Swagger 2.0 document, the route has its own schemas. A route that the app has hidden stays
+ * Returns the `config` of a route. It makes the description of the route when a document is requested, not before. In a
+ * Swagger 2.0 document, the schema of the route stays as it was registered. A route that the app has hidden stays
  * hidden.
  *
  * @param noteSwagger2  is called if the document is in Swagger 2.0
@@ -62,9 +62,10 @@ export function sharesPartsOf (resource: Resource): DocumentedConfig {
 }
 
 /**
- * The `operationId` of each operation of a resource, under the id that it would have if no other operation had the
- * same. An operation keeps its id in all documents. The app may have one object `paths` for all its documents. Without
- * this map, the second document would find the ids of the first one in it, and choose others.
+ * The `operationId` of each operation of a resource. The key in the inner map is the preferred id; the value may have a
+ * number after it, because another operation has the preferred id. An operation keeps its id in all documents. The app
+ * may have one object `paths` for all its documents. Without this map, the second document would find the ids of the
+ * first one in it, and choose others.
  */
 const operationIds = new WeakMap<Resource, Map<string, string>>()
 

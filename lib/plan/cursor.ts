@@ -23,13 +23,13 @@ const firstPage: Position = Object.freeze({ start: 0, after: [] })
 const maxStart = 2 ** 52
 
 /**
- * Returns the cursor of the page that follows the page of a plan, whose `limit` must be the number of records on it.
- * The cursor is a JSON array as base64url: the number of records before the following page, the ordering, and the value
- * of `last` for each column of the ordering, as text or null.
+ * Returns the cursor of the page that follows the page of a plan. `limit` of this plan must be the number of records
+ * that its page really has. The cursor is a JSON array as base64url: the number of records before the following page,
+ * the ordering, and the value of `last` for each column of the ordering, as text or null.
  *
  * @param last  values of the last record of the plan's page in the columns of the ordering, as the engine gave them
- * @returns undefined if one of the texts would not be read as exactly the same value, or if too many records are before
- *   the following page
+ * @returns undefined if {@link readCursor} could not read back exactly these values, or if {@link maxStart} or more
+ *   records are before the following page
  */
 export function writeCursor (
   { ordering, start, limit }: ListPlan, last: readonly Stored[], dialect: Dialect

@@ -70,8 +70,9 @@ export function readFilterValues (
 /**
  * Returns the typed values of a condition as the engine stores them, and its patterns as the engine takes them. The id
  * of a key of several columns becomes one value for each of these columns. If the column may store more digits than
- * records show, its storage has `bounds`. Each value then becomes two: the least stored value that records show so, and
- * the least one that they show as the next greater value.
+ * records show, its storage has `bounds`, and each value becomes two. The first is the least stored value that records
+ * show as the given value. The second is the least one that they show as the next greater value. For `1.01`, these are
+ * about 1.005 and 1.015.
  */
 export function storedValues (
   { column, operator, values }: FilterTarget & { readonly values: readonly Json[] }, dialect: Dialect

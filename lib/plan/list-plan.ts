@@ -16,9 +16,11 @@ export interface PlannedJoin {
 
 /**
  * A condition on a column, with values as the engine stores them. The condition holds if any of the values matches; for
- * `ne`, if none is equal. An `in` without values holds for no record. The id of a key of several columns takes one
- * place in `values` for each of these columns. If the column's storage has `bounds`, a value takes two places. They
- * hold the least stored value that records show so, and the least one that they show as the next greater value.
+ * `ne`, if none is equal. An `in` without values holds for no record.
+ *
+ * A value from a filter or a scope may take several places in `values`. The id of a key of several columns takes one
+ * for each of these columns. If the column's storage has `bounds`, a value takes two: the least stored value that
+ * records show as this value, and the least one that they show as the next greater value.
  */
 export interface PlannedCondition {
   readonly alias: string

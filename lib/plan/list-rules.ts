@@ -14,8 +14,8 @@ export interface ListRules extends Access, IncludeRules {
   /** Text columns of the option `search`; none if the resource has no such option. */
   readonly searched: readonly Column[]
   /**
-   * Ordering by the columns of the primary key, ascending. A list has this ordering if it asks for none. To any other
-   * ordering, the columns of the key that it does not name are added at the end.
+   * Ordering by the columns of the primary key, ascending. A list has this ordering if the client asks for none. If the
+   * client asks for an ordering that does not name all columns of the key, the missing ones are added at its end.
    */
   readonly keyOrdering: readonly PlannedOrder[]
   readonly defaultLimit: number

@@ -35,10 +35,10 @@ interface PlannedFilters {
 const noFilters: PlannedFilters = Object.freeze({ joins: [], conditions: [] })
 
 /**
- * Plans the joins and conditions of the filters, and those of scopes: the conditions under which the user may see
- * records. The scopes are that of the resource, and those of all related models that a filter leads through. Filters of
- * one path and operator become one condition with the values of all. Joins and conditions of scopes do not count
- * towards the limits.
+ * Plans the joins and conditions of the filters and of the scopes. A scope is the conditions under which the user may
+ * see the records of a model. The scope of the resource applies, and the scope of each related model that a filter
+ * leads through. Filters with the same path and operator become one condition, which has the values of all these
+ * filters. Joins and conditions of scopes do not count towards the limits.
  *
  * @throws REST_MODELS_UNKNOWN_PARAMETER, REST_MODELS_UNKNOWN_OPERATOR, REST_MODELS_INVALID_VALUE, REST_MODELS_TOO_MUCH
  *   (all 400), naming the filter
@@ -86,9 +86,9 @@ function planWanted (
 }
 
 /**
- * Returns the scopes of the related records that the paths of filters lead through: the conditions under which the user
- * may see these records. They are changed to conditions on the resource's own records. If several paths begin with the
- * same foreign keys, the scopes of the related records there are returned once.
+ * Returns the conditions under which the user may see the related records that the paths of filters lead through. They
+ * are returned as conditions on the resource's own records. If several paths begin with the same foreign keys, the
+ * conditions on the records to which these lead are returned only once.
  */
 function scopesAlong (paths: readonly Path[], viewer: ListViewer): Scope {
   const scopes = new Map<string, Scope>()

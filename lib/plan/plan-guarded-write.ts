@@ -11,8 +11,9 @@ import { unguarded, type GuardedReference, type RecordGuard } from './record-gua
 import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
 
 /**
- * Origin of a value in a write. `client`: the client may set the column, even if the body left it out and it has its
- * default. `server`: the server or a hook sets it.
+ * Origin of a value in a write. In a create, `client` stands for a column that the client may set, even if the body
+ * left it out, so that it gets its default. `server` stands for any other column. In an update, all planned values
+ * count as `client`. A value that the hook `beforeWrite` returned always counts as `server`.
  */
 type Source = 'client' | 'server'
 
@@ -61,9 +62,9 @@ export function planGuardedCreate (
 
 /**
  * Returns the scopes that a create must meet before its hook `beforeWrite` runs. The hook may set columns that the
- * client may not set, and so bring the record into the resource's scope. So that scope is returned without the
- * conditions on these columns, and `addHookValues` checks all conditions after the hook. If there is no such hook, or
- * no scope, `viewer` is returned unchanged.
+ * client may not set, and so bring the record into the scope of the resource. For this reason, conditions on these
+ * columns are left out here; `addHookValues` checks all conditions after the hook. If there is no such hook, or no
+ * scope, `viewer` is returned unchanged.
  */
 function untilHook ({ hooked }: WriteSetting, viewer: Viewer, sourceOf: PlannedWrite['sourceOf']): Viewer {
   if (viewer === unscoped || hooked?.hooks.beforeWrite === undefined) return viewer
@@ -114,9 +115,9 @@ export function fixedBy (
 }
 
 /**
- * Returns a write with the conditions that keep it inside the scopes: it changes no record outside the scope and leaves
- * none outside it. A foreign key that the client decided refers only to a record that the client may see. For the
- * viewer {@link unscoped}, there are no conditions.
+ * Returns a write with the conditions that keep it inside the scopes. An update changes only a record inside the scope
+ * of the resource. After a create or an update, the record is inside that scope. A foreign key that the client decided
+ * refers only to a record that the client may see. For the viewer {@link unscoped}, there are no conditions.
  *
  * @throws REST_MODELS_FORBIDDEN (403) if the values show that the record would lie outside the scope
  */
@@ -166,11 +167,16 @@ function leadsBack ({ path: { joins } }: ScopeCondition, model: Model): boolean 
 }
 
 /**
- * True if a condition of the scope certainly holds after the write: an update does not change its column, the record
- * that its foreign key refers to is checked with the write, or the written value meets the condition. False if only the
- * written record can show whether the condition holds.
+ * True if a condition of the scope needs no check on the written record. There are three such cases:
  *
- * @throws REST_MODELS_FORBIDDEN (403) if the written value does not meet the condition
+ * - An update does not change the column of the condition, or the foreign key at the beginning of its path, and the
+ *   database does not fill it.
+ * - The path of the condition begins with a foreign key that the write sets. The record to which this foreign key
+ *   refers is checked with the write.
+ * - The written value meets the condition.
+ *
+ * @throws REST_MODELS_FORBIDDEN (403) if the written value does not meet the condition, or if it is null for a foreign
+ *   key at the beginning of the path
  */
 function isDecided (condition: ScopeCondition, { plan, isCreate }: PlannedWrite, dialect: Dialect): boolean {
   const { path: { joins: [join], column }, operator } = condition

@@ -25,12 +25,12 @@ export interface HookedWrite extends PlannedWrite {
 /**
  * Adds to a write the values that the hook `beforeWrite` returned. They are checked like a body. The hook may set any
  * field except the key, the owner, a field that only the database fills, and a field for which the user's scope permits
- * one value only. A value that the field would have anyway, because the write sets it or keeps it, counts as not
- * returned.
+ * one value only. A returned value is ignored if the planned write sets the same value, or if the write does not set
+ * the field and the record has that value already.
  *
- * @throws REST_MODELS_INVALID_RECORD (400) if values are wrong, and clients may name every field that has such a value;
- *   REST_MODELS_FORBIDDEN (403) if the user could not see the record after the write, because it would lie outside the
- *   scope; TypeError, which becomes a 500, for any other mistake of the hook
+ * @throws REST_MODELS_INVALID_RECORD (400) if values are wrong, and clients may name all fields with wrong values;
+ *   REST_MODELS_FORBIDDEN (403) if the values show that the record would lie outside the scope, so that the user could
+ *   not see it; TypeError, which becomes a 500, for any other mistake of the hook
  */
 export function addHookValues (
   setting: WriteSetting, viewer: Viewer, write: HookedWrite, returned: unknown
@@ -47,9 +47,10 @@ export function addHookValues (
 }
 
 /**
- * Returns the values that a hook returned, under the names that the hook wrote. Leaves out a value that the field would
- * have anyway, because the write sets it or keeps it. Empty if the hook returned nothing. Throws TypeError if it
- * returned anything but an object, or a field that the model does not have.
+ * Returns the values that a hook returned, under the names that the hook wrote. Leaves out values that are undefined,
+ * and values that change nothing: the planned write sets the same value, or it does not set the field and the record
+ * has the value already. Empty if the hook returned nothing. Throws TypeError if the hook returned anything but an
+ * object, or a field that the model does not have.
  */
 function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, returned: unknown): Payload {
   if (returned === undefined || returned === null) return {}
@@ -73,7 +74,7 @@ function requireFree (setting: WriteSetting, viewer: Viewer, values: Payload): v
     const column = valueAt(model.byName, name)
     if (isKey(column) || column === owner || fixed.has(column) || isFilledByDatabase(column)) {
       throw new TypeError(`beforeWrite of model '${model.name}' must not set '${name}': ` +
-        'a hook sets no key, no owner, no read-only column, and nothing that the scope fixes')
+        'a hook sets no key, no owner, nothing that only the database fills, and nothing that the scope fixes')
     }
   }
 }

@@ -79,9 +79,9 @@ function invalidOrdering (message: string): Error {
 type Place = Pick<ListPlan, 'start' | 'after'>
 
 /**
- * True if the client asks for the page by a cursor in `after`; false if by its number. An empty `after` asks for the
- * first page. It counts as a cursor only if the ordering permits cursors; otherwise the first page is read by its
- * number. Any other `after` counts as a cursor, and is refused later if the ordering permits none.
+ * True if the page is to be read by a cursor in `after`, false if by its number. An empty `after` asks for the first
+ * page. That page is read by a cursor if the ordering permits cursors, otherwise by its number. An `after` that is not
+ * empty always counts as a cursor. If the ordering permits no cursors, {@link planCursor} refuses it with 400.
  */
 function hasCursors (
   { visible }: ListRules, wanted: ListRequest, ordering: readonly PlannedOrder[]

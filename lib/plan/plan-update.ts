@@ -17,15 +17,15 @@ import { readFields, type WrittenField } from './read-fields.js'
 export type StoredOf = (column: Column) => Json | undefined
 
 /**
- * Plans the values that an update writes. Values that equal those of the record are written as well, because somebody
- * else may change them at the same moment. The exceptions are values for which {@link isKept} is true.
+ * Plans the values that an update writes. A value that the record has already is written, too, because somebody else
+ * may change it at the same moment. A value for which {@link isKept} is true is not written.
  *
- * @param storedOf  gives the value of a column before the update; for a field that is not writable, a body may repeat
- *   it
- * @param fixed     for some columns, the only value that the user's scope permits; the record has it already, and no
- *   client may change it
- * @returns the values; if there are some, also the moment of the update for each column of `rules.touched`. Empty if
- *   there is nothing to write, or if `needsChange` is true and all values are those of the record
+ * @param storedOf  gives the value of a column before the update. A body may repeat this value even if the client may
+ *   not write the field
+ * @param fixed     the columns for which the user's scope permits one value only, with this value. The record has it
+ *   already, and no client may change it
+ * @returns the values to write and, if there are any, the moment of the update for each column of `rules.touched`.
+ *   Empty if there is nothing to write, or if `rules.needsChange` is true and the record has all of the values already
  * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field, and every field that cannot be changed
  */
 export function planUpdate (rules: WriteRules, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
@@ -68,8 +68,8 @@ function faultsOfChanges (
 }
 
 /**
- * Ways of storing values that a record may show in another form than is stored: in whole seconds, in fewer digits, as
- * null, or in another spelling.
+ * Storages whose values may look different in a record: a time in whole seconds, a number with fewer digits, null for
+ * a value that does not fit the field, or another spelling.
  */
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
@@ -89,7 +89,7 @@ export function keptIfEqual (columns: readonly Column[], dialect: Dialect): Read
 
 /**
  * True if a field of a body repeats the value that the record shows, and is therefore not written. This applies to
- * fields that the client may not write, and to those where writing could do harm.
+ * fields that the client may not write, to the columns of `keptIfEqual`, and to values that {@link isDoubtful} finds.
  */
 function isKept (
   rules: WriteRules, { column, value }: WrittenField, storedOf: StoredOf, isWritable: (column: Column) => boolean
@@ -99,10 +99,12 @@ function isKept (
 }
 
 /**
- * True if a value that a record shows may not be all that is stored, or if no body may write it. Records show null for
- * stored values that do not fit the field, so null counts, except in a nullable text. A text with U+FFFD counts,
- * because that character stands for bytes that are not UTF-8. No body may write an integer beyond the range of its
- * kind, a text that the option `enum` does not list, or a text with a NUL.
+ * True if the value that a record shows may differ from the stored one, or if an update with it would be refused.
+ *
+ * - Null may differ, because records also show null for stored values that do not fit the field. In a
+ *   nullable text, null is taken for the stored value.
+ * - A text with U+FFFD may differ, because that character stands for bytes that are not UTF-8.
+ * - Refused are integers beyond the range of their kind, texts that `enum` does not list, and texts with a NUL.
  */
 function isDoubtful (column: Column, shown: Json): boolean {
   const { kind, nullable, options } = column

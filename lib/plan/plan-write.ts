@@ -20,7 +20,10 @@ export interface WriteRules {
   readonly known: ReadonlySet<Column>
   /** Columns that a client may write: neither the primary key, nor the owner, nor read-only, nor set by each update. */
   readonly writable: ReadonlySet<Column>
-  /** True if an update that changes no value writes nothing. If false, it may write values of the record again. */
+  /**
+   * True if an update is skipped when all of its values equal those of the record. If false, the values are written
+   * again.
+   */
   readonly needsChange: boolean
   /**
    * Columns that an update does not write if the body has the value that records show. Writing it could change what is
@@ -48,15 +51,15 @@ export type WritePlan = ReadonlyMap<Column, Json>
 
 /**
  * True if a column can hold the value: false only for null in a column that is not nullable. In the plan of a create,
- * null also stands for the missing value of a column that no client may set and that has no default.
+ * such a null marks a column that no client may set and that has no default: the hook `beforeWrite` must set it.
  */
 export function hasValue ([{ nullable }, value]: readonly [Column, Json]): boolean {
   return value !== null || nullable
 }
 
 /**
- * Values that no client may choose, by column: the id of the owner of a new record, and each value that is the only one
- * which the user's scope permits for a column. A create ignores what the body says of these columns, and an update
+ * Values that no client may choose, by column: the id of the owner of a new record, and the value of each column for
+ * which the user's scope permits only one value. A create ignores what the body says of these columns, and an update
  * refuses any other value.
  */
 export type GivenValues = ReadonlyMap<Column, Json>
@@ -64,10 +67,11 @@ export type GivenValues = ReadonlyMap<Column, Json>
 /**
  * Plans the values of a new record: those of the body, those that the server gives, and defaults.
  *
- * @param given  values that the server sets; what the body says of their columns is ignored, also if records do not
+ * @param given  values that the server sets; what the body says of their columns is ignored, even if records do not
  *   show these columns
  * @returns a value for each column that a create writes, in the order of the model
- * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field, and every field that the server sets
+ * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field, and every field of the body, outside
+ *   `given`, that is not in `rules.creatable`
  */
 export function planCreate (rules: WriteRules, payload: Payload, given: GivenValues): WritePlan {
   const { created, owner, creatable, checkCreate } = rules
@@ -91,8 +95,8 @@ export function planCreate (rules: WriteRules, payload: Payload, given: GivenVal
  * records have one.
  *
  * @param fixed  for some columns, the only value that the user's scope permits
- * @throws TypeError if records have an owner and `id` is null, or no key of the model that `owner` refers to. A policy
- *   that the deployer wrote may give such an id.
+ * @throws TypeError if records have an owner, and `id` is null or is not a valid key of the model that `owner` refers
+ *   to. A policy that the deployer wrote may give such an id.
  */
 export function givenValues (owner: Column | undefined, id: RecordKey | null, fixed: GivenValues): GivenValues {
   if (owner === undefined) return fixed

@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { EventListener, EventMessages, Events } from '../events/events.js'
 
 /**
- * Milliseconds after a refusal was logged in which further ones with the same queue and outcome are only counted. Their
- * number is logged at the end.
+ * Milliseconds from the log line about a refusal to the line with the number of further ones. In between, refusals with
+ * the same queue and outcome are only counted.
  */
 const refusalIntervalMs = 60_000
 
@@ -23,11 +23,11 @@ const reasonOf = (code: string | null): string => code ?? 'unknown reason'
 type Lines = { readonly [Name in keyof EventMessages]?: (message: EventMessages[Name]) => void }
 
 /**
- * Writes some events of databases and of an app to its log: a line for each change of the server in use, each repeated
- * statement and each slow one, and lines about refused requests as {@link RefusalLog} says. Returns a function that
- * ends the logging.
+ * Writes some events of an app and of its databases to the log of the app: a line for each change of the server in use,
+ * each repeated statement and each slow one, and lines about refused requests as {@link RefusalLog} says. Returns a
+ * function that ends the logging.
  *
- * @param slowStatement  milliseconds from which on a statement is slow; 0 if none is
+ * @param slowStatement  a statement that takes at least this many milliseconds is slow; with 0, no statement is slow
  */
 export function logEvents (log: FastifyBaseLogger, slowStatement: number, sources: Iterable<Events>): () => void {
   const slowMs = slowStatement === 0 ? Infinity : slowStatement

@@ -40,9 +40,7 @@ export interface RestModelsOptions {
    * any other origin, even of another subdomain, is refused with 403. Default none.
    */
   readonly allowedOrigins?: readonly string[]
-  /**
-   * Milliseconds from which on a statement is slow, so that the log has a line about it; 0 if none is. Default 500.
-   */
+  /** A statement that takes at least this many milliseconds is logged as slow; with 0, none is. Default 500. */
   readonly slowStatement?: number
 }
 

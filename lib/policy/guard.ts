@@ -34,10 +34,13 @@ export interface Protected {
 }
 
 /**
- * Returns the hooks that apply a policy before an operation. If nobody may do the operation, they answer 401, as the
- * service document demands for its read-only policy. If it needs a user, they answer 401 to a client without a known
- * user, and 403 to a user to whom the policy does not permit it. If anybody may do it, there is a hook only if the
- * resource has a scope and the policy knows users: it answers 401 to wrong credentials.
+ * Returns the hooks that apply a policy before an operation:
+ *
+ * - Nobody may do the operation: a hook answers 401, as the service document demands for its read-only policy.
+ * - The operation needs a user: a hook looks for the user. It answers 401 if there is none, and 403 if the policy does
+ *   not permit the operation to the user.
+ * - Anybody may do the operation: a hook looks for the user if the resource has a scope and the policy knows users. It
+ *   answers 401 to wrong credentials. Otherwise there is no hook.
  */
 export function policyHooks (
   { policy, protections, scopeRule, engine }: Protected, authenticate: Authenticate, operation: Operation

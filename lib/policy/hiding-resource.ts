@@ -13,11 +13,13 @@ interface Referred {
 }
 
 /**
- * Returns a resource whose scope hides records of the model of `first` from clients that may still set foreign keys to
- * them. The first registered resource of a model decides which records foreign keys may refer to; if it has no scope,
- * these are all. Returns undefined if no resource of the model has a scope, or if `first` has one itself or is not the
- * first registered. Also undefined if anybody may list `first`, so that nothing is hidden, or if clients can set no
- * foreign key to the model.
+ * Returns a later resource of the same model whose scope hides records from clients that may still set foreign keys to
+ * these records. This happens because the first registered resource of a model decides which records foreign keys may
+ * refer to. If it has no scope, they may refer to all records.
+ *
+ * @returns undefined if `first` has a scope or is not the first registered resource of its model; if no other resource
+ *   of the model has a scope; if anybody may list `first`, so that nothing is hidden; or if clients can set no foreign
+ *   key to the model
  */
 export function hidingResource<Resource extends Referred> (
   first: Resource, all: readonly Resource[]

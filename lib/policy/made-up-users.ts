@@ -55,8 +55,9 @@ export function isAdminFlag (name: string): boolean {
 }
 
 /**
- * Returns the columns that `userAuth` or `adminAuth` reads in addition to the id and the flag for admins. Returns
- * undefined for any other policy: only that policy knows which properties its users have. Its `login` may be any value.
+ * Returns the columns that `userAuth` or `adminAuth` reads in addition to the id and the flag for admins. Such a policy
+ * is recognized by the property `found` of its `login`. Returns undefined for any other policy, because only the policy
+ * itself knows which properties its users have.
  */
 function furtherColumns ({ login, users, fields = [] }: AnyPolicy): readonly Column[] | undefined {
   return Object(login).found === undefined ? undefined : users?.columns.filter(({ field }) => fields.includes(field))

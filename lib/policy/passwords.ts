@@ -31,10 +31,7 @@ export interface StoredPassword {
   readonly verify?: Verify | undefined
 }
 
-/**
- * Most successful password checks that are remembered, over all users. One more makes the least recently used one
- * forgotten.
- */
+/** Most successful password checks that are remembered, over all users. One more drops the least recently used. */
 const maxRemembered = 1000
 
 /** Milliseconds for which a successful password check is remembered. */
@@ -79,8 +76,8 @@ export class Passwords {
   #lastVerifier = 0
 
   /**
-   * @param events  gets an event for each login whose password a check finds right or wrong, and for each that is
-   *   refused because too many wait; none for a login whose result is remembered from an earlier check
+   * @param events  gets an event for each login whose password a check finds right or wrong, whose check fails, or that
+   *   is refused because too many wait; none for a login whose result is remembered from an earlier check
    */
   constructor (events: Events = new Events()) {
     this.#events = events

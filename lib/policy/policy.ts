@@ -91,7 +91,7 @@ export interface ClosedPolicy<User extends Identity = PolicyUser> extends Policy
   readonly open: readonly []
 }
 
-/** A policy, whatever its users have beside their ids. */
+/** A policy whose users may have any properties besides `id`. */
 export type AnyPolicy = Policy<Identity>
 
 /** The user that the scope and the hooks of a resource get. It may be null, except under a {@link ClosedPolicy}. */

@@ -51,10 +51,11 @@ export interface RelatedProtection {
  *
  * - the model has no resource: all clients may
  * - everybody may list the model: all clients may
- * - nobody may list the model, or everybody may list the resource itself, since no user is known then: no client may
- * - `policy` finds users in another way than the policy of the model, or without a field that this one reads: no client
- *   may
- * - otherwise the users may whom the policy of the model permits to list it
+ * - nobody may list the model: no client may
+ * - everybody may list the resource itself: no client may, because such a list needs no user
+ * - `policy` finds users in another way than the policy of the model, or without a field that the policy of the model
+ *   names in `fields`: no client may
+ * - otherwise: those users may whom the policy of the model permits to list it
  *
  * @param policy  policy of the resource
  * @param related policy of the first registered resource of each related model

@@ -4,8 +4,8 @@ import type { SecurityScheme } from './policy.js'
 
 /**
  * Returns the challenge of a 401, the value of its header WWW-Authenticate. For HTTP Basic, and for a policy that names
- * no scheme, it is `Basic`, for which browsers ask for a password. For the type `apiKey` it is `ApiKey`, and for any
- * other scheme `Bearer`; for these they do not ask.
+ * no scheme, it is `Basic`. For the type `apiKey` it is `ApiKey`, and for any other scheme `Bearer`. Browsers ask for a
+ * password only if the challenge is `Basic`.
  */
 export function challengeOf (scheme: SecurityScheme | undefined): string {
   if (isBasic(scheme)) return 'Basic realm="Login Required"'

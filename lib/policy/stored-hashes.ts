@@ -33,7 +33,8 @@ export function dummyHash ({ memoryKiB, passes, lanes }: Cost = usualCost): stri
 /**
  * Compares passwords with stored argon2id hashes. Every refusal costs about as much as the check of the costliest hash
  * that was compared so far, and at least as much as that of a hash by `hashPassword()`. So the time does not tell
- * whether a user has a hash, nor which program has made it.
+ * whether a user has a hash, nor which program has made it. A hash that needs more than {@link maxWork} is an
+ * exception: it makes only its own refusals slower.
  */
 export class StoredHashes {
   #costliest = usualCost

@@ -46,7 +46,8 @@ const optionNames: Readonly<Record<keyof UserAuthOptions, true>> = {
 }
 
 /**
- * Checks the options of a policy whose users are the records of a model, except the names of fields among them.
+ * Checks the user model and the options of `userAuth` or `adminAuth`. The options that name fields are checked by
+ * {@link userColumns}.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */

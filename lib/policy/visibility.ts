@@ -81,9 +81,9 @@ function modelsClosedTo (
 }
 
 /**
- * Returns the scope of a user, as the function `scope` of the resource gives it. That function is called with null if
- * there is no user. But if the policy requires a user for every operation, it is not called without one, and the
- * returned scope permits no record.
+ * Returns the scope of a user, as the function `scope` of the resource gives it. If there is no user, it is called
+ * with null. But if the policy has no open operation, the function is not called without a user, and the returned
+ * scope permits no record.
  *
  * @throws TypeError, which becomes a 500 and is logged, if the function `scope` throws, or returns something that is
  *   not a scope

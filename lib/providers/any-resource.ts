@@ -109,7 +109,10 @@ export async function listKeys<Item> (
   return found.flat()
 }
 
-/** Splits keys into arrays of at most `most` keys, each of which fits into the query of one request. */
+/**
+ * Splits keys into arrays, one for each request. An array has at most `most` keys, and at most {@link maxKeysLength}
+ * characters. A single key that is longer has an array of its own.
+ */
 function chunksOf (keys: readonly unknown[], most: number): ReadonlyArray<readonly unknown[]> {
   const chunks: unknown[][] = []
   let length = 0

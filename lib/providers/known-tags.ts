@@ -23,8 +23,8 @@ export class KnownTags {
   readonly #untagged = new Set<string>()
 
   /**
-   * Reads a record and keeps its ETag under a key. A record with related ones comes without an ETag, so the record
-   * alone is read first. That request is left out if the last record of the resource that was read alone had none.
+   * Reads a record and keeps its ETag under a key. A record with related ones comes without an ETag, so a first request
+   * reads the record alone. It is left out if the last request for a record alone, of this resource, got no ETag.
    * If the record changes between the two requests, the next write is refused, although nothing would be lost.
    *
    * @param read   requests the record with the given query

@@ -56,7 +56,8 @@ function noneOf (field: string, value: unknown): Terms {
 /**
  * Returns the query of a list for refine's filters. A filter on `q` becomes the search.
  *
- * @throws TypeError naming the operator or the filter, if the API cannot express it, or if two become one parameter
+ * @throws TypeError naming the operator, field or parameter: if the API has no such operator, if the value does not fit
+ *   `between` or a search, or if two filters become the same parameter
  */
 export function toFilters (filters: readonly CrudFilter[]): Record<string, unknown> {
   const query: Record<string, unknown> = {}

@@ -11,8 +11,8 @@ interface Identified { readonly id?: unknown }
 export class SeenRecords {
   readonly #tags = new KnownTags()
   /**
-   * By the name of a resource: the names of its foreign keys, such as `person_id`, by those of related records, such as
-   * `person`.
+   * Maps the name of a resource to a map of its included records: from the name of the related record, such as
+   * `person`, to that of the foreign key, such as `person_id`.
    */
   readonly #references = new Map<string, Map<string, string>>()
 

@@ -64,7 +64,7 @@ export function requireNoQuery (query: string, maxLength: number): void {
  * Returns the error for a parameter that the client may not use. It is the same for a hidden field as for a name that
  * does not exist, so that it gives nothing away.
  *
- * @param hint  words that suggest a name; only one that the client may use
+ * @param hint  words at the end of the message that suggest another name; they must name no hidden field
  */
 export function unknownParameter (name: string, hint = ''): Error {
   return fieldError(errors.UnknownParameter, name, `is not a parameter of this resource${hint}`)

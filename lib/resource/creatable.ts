@@ -5,8 +5,8 @@ import type { Registration } from './registration.js'
 
 /**
  * Returns the model of a resource and the writes that clients may send to its table. `operations` are those of
- * `create`, `update` and `delete` that the policy does not refuse to everybody. `kept` are the columns that no update
- * sets, besides those of the key and those that only the database fills.
+ * `create`, `update` and `delete` that the policy does not refuse to everybody. `kept` are the owner, and the read-only
+ * columns if there is no hook `beforeWrite`. No update sets these, nor the key, nor what only the database fills.
  */
 export function openWritesOf ({ model, protections, readOnly, owner, hooks }: Registration) {
   // The hook may set fields that clients may not.

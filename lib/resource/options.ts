@@ -13,8 +13,8 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   readonly auth?: Auth
   /**
    * Returns which records a user may see: an object in the grammar of filters, such as `{ company: user.company }`, or
-   * null for none. `{}` is all records. If the object permits a field of the resource itself only one value, the server
-   * sets the field when a record is created. The user is null if nobody is logged in.
+   * null for none. `{}` is all records. If the object permits only one value for a field of the resource itself, the
+   * server sets the field to that value when a record is created. The user is null if nobody is logged in.
    *
    * The function is also called for requests to another resource whose records refer to these. In such a request the
    * user is null in two more cases:
@@ -49,8 +49,9 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   readonly search?: ReadonlyArray<TextNameOf<M>>
   /**
    * True if answers with one record have an `ETag`, except those with `include`. An update or delete with `If-Match` is
-   * then refused with 412 if the tag of the record has changed, and one with `If-None-Match` if it has not. If false,
-   * the default, both are refused with 400, so that nobody relies on a protection that is not there.
+   * then refused with 412 if the header does not list the current tag of the record, and one with `If-None-Match` if it
+   * does. If false, the default, updates and deletes with one of these headers are refused with 400, so that nobody
+   * relies on a protection that is not there.
    */
   readonly etag?: boolean
   /** Name of the resource in the path; the model's name in lower case if absent. */
@@ -60,7 +61,10 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
    * `maxLimit`.
    */
   readonly defaultLimit?: number
-  /** Greatest `limit` that a request may have; a greater one is refused with 400. That of the plugin if absent. */
+  /**
+   * Greatest `limit` that a request may have; a greater one is refused with 400. If absent, the `maxLimit` of the
+   * plugin.
+   */
   readonly maxLimit?: number
   /**
    * The `config` of every route of the resource. Plugins such as `@fastify/rate-limit` look there for their options.
@@ -95,8 +99,8 @@ export const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
 }
 
 /**
- * Records of one page: `defaultLimit` if the request has no `limit`; `maxLimit` is the greatest `limit` that is not
- * refused.
+ * Limits of the number of records on a page. A request without `limit` gets `defaultLimit` records. A request with a
+ * `limit` greater than `maxLimit` is refused with 400.
  */
 export interface PageLimits {
   readonly defaultLimit: number

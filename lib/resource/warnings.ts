@@ -8,8 +8,9 @@ import type { Registration } from './registration.js'
 import type { Resource } from './resource.js'
 
 /**
- * Logs a warning for each column that its model declares not nullable, although it holds values that no record can
- * show, such as infinity. Answers have null in place of such a value.
+ * Logs a warning for each of `columns`, which `unshownColumns()` found: the model declares them not nullable, but
+ * rows of the table have values in them that no record can show, such as infinity. Answers have null in place of such a
+ * value.
  */
 export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns: readonly Column[]): void {
   for (const { field } of columns) {
@@ -42,9 +43,10 @@ function warnOfIneffective (
 }
 
 /**
- * Logs a warning for each foreign key that no client can set, because the clients of this resource see no record to
- * refer to. This is so if the model that it refers to has a scope, and a policy that permits nothing without login and
- * does not know the users of this resource. Skips foreign keys that the scope of this resource sets.
+ * Logs a warning for each foreign key that no client can set, because the clients of this resource can see no record of
+ * the model that it refers to. This happens if that model has a scope, and its policy has no open operation and does
+ * not know the users of this resource ({@link RelatedScope.knowsUsers}). Skips foreign keys that the scope of this
+ * resource sets.
  */
 function warnOfUnsettable (log: FastifyBaseLogger, resource: Resource): void {
   const { name, creatable, protections, relatedScopes } = resource
@@ -63,8 +65,8 @@ function warnOfUnsettable (log: FastifyBaseLogger, resource: Resource): void {
 
 /**
  * Logs a warning for each password that a resource shows, and for each excluded field whose values clients can find out
- * through `filterable`. Logs another if clients may refer to records of the resource's model that the scope of another
- * resource hides from them.
+ * through `filterable`. Logs another if {@link hidingResource} finds a later resource: clients may refer to records
+ * that the scope of that resource hides from them.
  */
 export function warnOfRegistration (
   log: FastifyBaseLogger, registration: Registration, all: readonly Registration[]

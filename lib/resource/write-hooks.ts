@@ -27,8 +27,8 @@ export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Polic
    */
   readonly values: Partial<RecordOf<M>>
   /**
-   * The user who sends the request. Null only where everybody may do the operation. If the resource has a scope, null
-   * then means that nobody is logged in; without a scope it is always null, because the policy looks for no user.
+   * The user who sends the request. It can be null only if everybody may do the operation: it is then null if nobody is
+   * logged in, or if the resource has no scope, because the policy then looks for no user.
    */
   readonly user: ScopeUser<Auth>
   readonly request: FastifyRequest
@@ -65,10 +65,10 @@ export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Po
    */
   readonly beforeWrite?: (write: PlannedWrite<M, Auth>) => HookValues<M> | Promise<HookValues<M>>
   /**
-   * Called after the statement that writes, in its transaction. What it throws rolls the write back, and so does a
-   * statement of its own that fails. It may be called again if the transaction has to be repeated, so it should change
-   * nothing but the database. The answer has the record as it was written: what the hook changes in that row itself is
-   * not in the answer.
+   * Called after the statement that writes, in its transaction. The write is rolled back if the hook throws, or if a
+   * statement that it sends by `db` fails, even if the hook catches the error. The hook may be called again if the
+   * transaction has to be repeated, so it should change nothing but the database. The answer has the record as the
+   * write left it. It does not show later changes that the hook makes to the same row.
    */
   readonly afterWrite?: (write: FinishedWrite<M, Auth>) => unknown
 }

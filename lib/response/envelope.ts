@@ -31,8 +31,9 @@ export interface PageLinks {
   readonly url: string
   readonly limit: number
   /**
-   * Most records that the page can hold: `limit`, or fewer if so many would exceed the resource's limit `pageBytes`.
-   * The next page begins after so many. On a last page with 3 records, it is still `limit`.
+   * Number of records that the page has room for: `limit`, or fewer if `limit` records would exceed `limits.pageBytes`
+   * of the resource. The next page begins this many records after `start`. On a last page with 3 records, `count` is
+   * still `limit`.
    */
   readonly count: number
   /** Number of records before the page. */
@@ -43,8 +44,8 @@ export interface PageLinks {
   /** Number of records on all pages; undefined if the client did not ask for it. */
   readonly total: Total | undefined
   /**
-   * Most records that may come before a numbered page, and most characters of a query. A link that would exceed them is
-   * left empty.
+   * Maximum number of records before a numbered page (`offset`), and maximum number of characters of a query
+   * (`queryLength`). No link exceeds one of them, because a request for it would be refused.
    */
   readonly limits: { readonly offset: number, readonly queryLength: number }
 }

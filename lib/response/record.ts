@@ -22,8 +22,8 @@ export function compileToRecord (columns: readonly Column[], dialect: Dialect): 
 }
 
 /**
- * Returns a function that makes a record from a row without keys: an array of values in the order of the columns. An
- * `id` that stands for several columns has no value in the row.
+ * Returns a function that makes a record from a row without keys: an array of values in the order of the columns. The
+ * row has no value for an `id` that stands for several columns: the function joins this `id` from their values.
  */
 export function compileToListed (
   columns: readonly Column[], dialect: Dialect

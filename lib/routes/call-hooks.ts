@@ -52,7 +52,8 @@ export async function callBefore (
 
 /**
  * Returns the values that the hook `beforeWrite` gets, by the keys of their columns in records. For a create, these are
- * all values except nulls that a column cannot hold. For an update, these are the values that differ from the row.
+ * all values of the plan, except nulls in columns that are not nullable: the hook must set such a column
+ * ({@link hasValue}). For an update, these are the values that differ from the row.
  */
 function valuesFor ({ engine: { dialect } }: Resource, plan: WritePlan, row: Row | undefined): Record<string, Json> {
   const given = [...plan].filter((entry) => row === undefined
@@ -98,9 +99,9 @@ export async function callAfter (
 /**
  * Calls a hook and returns its result.
  *
- * @throws REST_MODELS_UNAVAILABLE (503) if the hook takes longer than `limits.statementTime` (milliseconds); otherwise
- *   what {@link toHostError} makes of what the hook throws: failures of the transaction stay as they are, so that the
- *   transaction is repeated if possible
+ * @throws REST_MODELS_UNAVAILABLE (503) if the hook takes longer than `limits.statementTime` (milliseconds), or if it
+ *   throws a failure of a database that cannot serve now; otherwise what the hook throws. A failure of the transaction
+ *   itself stays as it is, so that the transaction is repeated if possible ({@link toHostError}).
  */
 async function inTime<Result> (
   { name, limits: { statementTime }, engine: { dialect } }: Resource, hook: string, call: () => Promise<Result>

@@ -15,8 +15,7 @@ export function tagged (reply: FastifyReply, tagOf: TagOf, record: ModelRecord):
 
 /**
  * Adds the `ETag` of a record to the answer of a read, and sets the status 304 if the header `If-None-Match` has the
- * same tag, or `*`. The tag in the header may be weak. A malformed header is ignored, because the record is then what
- * the client asks for.
+ * same tag, or `*`. The tag in the header may be weak. A malformed header is ignored, so the answer has the record.
  *
  * @returns the record, as the body of the answer; undefined for a 304, except to a HEAD request: there Fastify computes
  *   the length of the body from the record, but sends no body
@@ -43,14 +42,15 @@ function isAmong (tags: EntityTags | undefined, tag: string): boolean {
 }
 
 /**
- * Checks the headers `If-Match` and `If-None-Match` of a write against the record as it was read before the handler. A
- * weak tag matches no record in `If-Match`, but matches in `If-None-Match`.
+ * Checks the headers `If-Match` and `If-None-Match` of a write against a record. A weak tag matches no record in
+ * `If-Match`, but matches in `If-None-Match`.
  *
- * @returns a function that throws 412 if the record, once it is locked, has another tag than here; undefined if the
- *   request accepts any state of the record
- * @throws REST_MODELS_PRECONDITION_FAILED (412) if `If-Match` has other tags only, or `If-None-Match` is `*` or has the
- *   tag; REST_MODELS_INVALID_PRECONDITION (400) if one of them is malformed, or if the resource has no tags, so that
- *   nobody relies on a protection that is not there
+ * @param stored  the row of the record, as it was read before the handler
+ * @returns a function to call with the row of the locked record: it throws 412 if the tag differs from that of
+ *   `stored`; undefined if the request accepts any state of the record
+ * @throws REST_MODELS_PRECONDITION_FAILED (412) if `If-Match` does not list the tag of `stored`, or if `If-None-Match`
+ *   lists it or is `*`; REST_MODELS_INVALID_PRECONDITION (400) if one of the headers is malformed, or if the resource
+ *   has no tags, so that nobody relies on a protection that is not there
  */
 export function requireMatch (
   { headers }: FastifyRequest, { tagOf, toWritten }: Pick<Resource, 'tagOf' | 'toWritten'>, stored: Row

@@ -15,8 +15,8 @@ import type { TransactedTarget } from '../resource/transacted-target.js'
 import { callAfter, callBefore, planWithHook, type TransactedRequest } from './call-hooks.js'
 
 /**
- * A record, and the id of the user who must own it; null is nobody, who owns no record. The id counts only if the
- * resource has an owner field.
+ * A record to write, and the id of the user who must own it. The id counts only if the resource has an owner field.
+ * There, a write with null finds no record, because null owns none.
  */
 type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 
@@ -144,8 +144,9 @@ async function remove (write: TransactedRequest, record: LockedRecord): Promise<
 }
 
 /**
- * True if a delete that deleted no row has changed the record, or taken it out of its scope: a trigger has marked it as
- * deleted. The record must be locked, so that nobody else can have changed it.
+ * True if a trigger has changed the record in place of a delete that deleted no row, for example marked it as deleted.
+ * The record then has other values than before, or has left its scope. It must be locked, so that nobody else can have
+ * changed it.
  *
  * @param locked  the row of the record before the delete
  */

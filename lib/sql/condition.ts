@@ -28,9 +28,9 @@ interface Condition extends PatternTraits, Pick<PlannedCondition, 'column' | 'op
 }
 
 /**
- * Returns a dialect whose SQL compares texts only character by character. A dialect with `seeksByCollation` otherwise
- * also compares in the column's collation, so that an index serves. The result is for statements that need no index of
- * a text column, or that look for a text which the column's character set cannot hold.
+ * Returns the dialect with `seeksByCollation` false. Its SQL then compares texts only character by character, and not
+ * also in the column's collation, which an index needs. Use it for statements that need no index of a text column, and
+ * for texts that the column's character set cannot hold, because the engine refuses to compare these in the collation.
  */
 export function withoutSeeks (dialect: Dialect): Dialect {
   return { ...dialect, seeksByCollation: false }
@@ -75,8 +75,8 @@ interface KeyCondition extends Pick<Condition, 'operator' | 'values'> {
 
 /**
  * Returns the condition that a key of several columns is one of the keys in `values`; with `ne`, that it is none of
- * them. `values` has the values of one key after the other, each in the order of `parts`. If it is empty, no row meets
- * the condition.
+ * them. `values` has the values of one key after the other, each in the order of `parts`. If `values` is empty, no row
+ * meets the condition, whatever the operator.
  */
 function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dialect): RawBuilder<SqlBool> {
   if (values.length === 0) return sql<SqlBool>`1 = 0`

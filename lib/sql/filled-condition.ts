@@ -16,15 +16,17 @@ export interface FilledCondition extends PatternTraits, Omit<PlannedCondition, '
 }
 
 /**
- * Most values of an `in` list that is padded to a power of two, so that lists of similar length share their SQL. A
- * longer list becomes one JSON array, or stays as it is if the engine or the column cannot compare with an array.
+ * Maximum number of items of an `in` list that is padded: its last item is repeated until their number is a power of
+ * two, so that lists of similar length share their SQL. A longer list becomes one JSON array, or stays as it is if the
+ * engine or the column cannot compare with an array.
  */
 const maxPaddedValues = 128
 
 /**
- * Returns a condition with the same meaning whose SQL more requests share. An `in` list repeats its last value until
- * their number is a power of two; one of more than 128 values becomes a JSON array if possible. A condition with
- * patterns gets the properties of {@link PatternTraits} if one is true. Any other condition stays unchanged.
+ * Returns a condition with the same meaning, in a form whose SQL more requests share. An `in` list repeats its last
+ * item until their number is a power of two; a list of more than 128 items becomes a JSON array if possible. A
+ * condition with patterns gets its {@link PatternTraits} if at least one of them is true. Any other condition stays
+ * unchanged.
  */
 export function withFewShapes<C extends FilledCondition> (condition: C, dialect: Dialect): C {
   const { column, operator, values } = condition
@@ -71,7 +73,7 @@ function toArray (values: readonly Stored[]): string {
 
 /**
  * Returns a condition with a {@link Slot} in place of each value. The value of the operator `is` stays, because it is
- * part of the SQL. A slot is taken for it all the same, so that the positions of all slots are those of the values.
+ * part of the SQL. Even so, `nextSlot` is called for it, so that each slot has the position of its value.
  */
 export function openCondition<C extends FilledCondition> (
   condition: C, nextSlot: () => Slot
@@ -81,8 +83,8 @@ export function openCondition<C extends FilledCondition> (
 }
 
 /**
- * Returns all that the SQL of a condition depends on, except the table of its column, as one text. Of values that fill
- * slots, it has only their number.
+ * Returns all that the SQL of a condition depends on, except the table of its column, as one text. It does not have the
+ * values that fill slots, but only how many there are.
  */
 export function shapeOfCondition (condition: FilledCondition): string {
   const { column, operator, values, isArray = false, isAmbiguous = false, hasLeadingWildcard = false } = condition

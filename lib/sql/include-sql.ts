@@ -13,7 +13,10 @@ export interface FilledInclude extends Omit<PlannedInclude, 'scope' | 'path'> {
   readonly conditions: readonly FilledScope[]
 }
 
-/** The same with a {@link Slot} in place of each value of its scope, for a statement that is compiled once. */
+/**
+ * A {@link FilledInclude} with a {@link Slot} in place of each value of its scope, for a statement that is compiled
+ * once.
+ */
 export interface OpenInclude extends Omit<PlannedInclude, 'scope' | 'path'> {
   readonly conditions: readonly OpenScope[]
 }

@@ -31,19 +31,19 @@ export interface ListBase extends LongValues, FilteredTable {
  */
 export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
   readonly includes: readonly OpenInclude[]
-  /** Most rows to read. */
+  /** Maximum number of rows to read. */
   readonly maxRows: Slot
   /** Number of rows to skip before the first row to read. Not used if there are `bounds`. */
   readonly skipped: Slot
-  /** Most bytes of a text or JSON value that is read; of a longer one only the length is read. */
+  /** Maximum number of bytes of a text or JSON value. If a value is longer, only its length is read. */
   readonly maxValueBytes: Slot
   /** Position of the cursor, one bound for each column of the ordering; none on a first page or without a cursor. */
   readonly bounds: readonly Bound[]
   /** True if a cursor may be made of the last row, because pages are linked by cursors. */
   readonly hasCursors: boolean
   /**
-   * True if a subquery chooses the rows of the page, because the page skips many, as {@link selectFar} says. Pages
-   * after a cursor skip no rows, so there are no cursors then.
+   * True if a subquery chooses the rows of the page, because the page skips many rows, as {@link selectFar} says. Then
+   * `bounds` is empty and `hasCursors` is false, because only numbered pages skip rows.
    */
   readonly isFar: boolean
 }
@@ -61,8 +61,9 @@ export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan)
 }
 
 /**
- * Most values, in the conditions and the search of a list, that each branch after a cursor repeats. If there are more
- * values, there is only one branch, so that the statement does not have them several times.
+ * Maximum number of values, in the conditions (also those of related records) and the search of a list, that may be
+ * repeated in each branch after a cursor. If there are more values, there is only one branch, so that the statement
+ * does not have them several times.
  */
 const maxRepeatedValues = 64
 
@@ -80,7 +81,10 @@ function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch:
   return showRows(rows, base, plan, { ...branch, dialect })
 }
 
-/** Returns the query that selects what is shown of rows and their related records, in the order of the plan. */
+/**
+ * Returns the query that selects the visible columns of `rows` and of their related records. The result is sorted by
+ * the ordering of the plan, and has at most `plan.maxRows` rows.
+ */
 function showRows (
   rows: ReturnType<typeof filteredRows>, base: ListBase, plan: OpenPlan,
   { fixed, dialect }: Pick<KeysetBranch, 'fixed'> & Pick<SqlContext, 'dialect'>

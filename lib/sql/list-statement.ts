@@ -18,9 +18,9 @@ import type { SqlContext } from './sql-context.js'
 export interface ReadLimits {
   /** Time of `performance.now()`, in milliseconds, at which SQLite ends the list. The other engines ignore it. */
   readonly deadline: number
-  /** Most rows to read. */
+  /** Maximum number of rows to read. */
   readonly maxRows: number
-  /** Most bytes of a text or JSON value that is read; of a longer one only the length is read. */
+  /** Maximum number of bytes of a text or JSON value. If a value is longer, only its length is read. */
   readonly maxValueBytes: number
 }
 

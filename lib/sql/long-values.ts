@@ -42,7 +42,7 @@ export interface LongValues {
      * Bytes that the long values of one page may have together. With more, the page gets fewer rows, but at least one.
      */
     readonly pageBytes: number
-    /** Records up to which a list is counted. */
+    /** Maximum count of a list's records. If there are more, the count ends there and is `capped`. */
     readonly count: number
     /** Milliseconds after which a list on SQLite is ended, and the client gets 503. */
     readonly statementTime: number
@@ -50,8 +50,8 @@ export interface LongValues {
 }
 
 /**
- * Returns the bytes up to which the first statement of a list reads a value. If no value is longer, all `rowCount` rows
- * fit on a page.
+ * Returns the maximum size, in bytes, of a value that the first statement of a list reads in full. If no value is
+ * longer, all `rowCount` rows fit on a page.
  */
 export function maxValueBytesOf ({ long, limits: { pageBytes } }: LongValues, rowCount: number): number {
   return Math.min(unlimited, Math.floor(pageBytes / (rowCount * Math.max(1, long.length))))

@@ -9,7 +9,7 @@ import { ShapedStatement, type Build } from './shaped-statement.js'
 import type { SqlContext } from './sql-context.js'
 import type { StatementShape } from './statements.js'
 
-/** The values that a write sets, and the foreign keys among them whose referred records must meet conditions. */
+/** The values that a write sets, and the conditions on the records that foreign keys among these values refer to. */
 export interface ScopedValues {
   readonly values: ReadonlyMap<Column, Stored>
   readonly references: readonly GuardedReference[]

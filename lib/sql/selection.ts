@@ -12,8 +12,8 @@ export function columnRef (column: Column, alias?: string): RawBuilder<unknown> 
 }
 
 /**
- * Returns the condition that the foreign key of a row refers to another row. The key of that row comes first, because
- * SQLite compares in the collation of the first column, and a foreign key compares in that of the key.
+ * Returns the condition that the foreign key of a row refers to another row. The key of the other row stands on the
+ * left, because SQLite then compares in the collation of that key, as the foreign key itself does.
  *
  * @param aliases  of the row with the foreign key, and of the other row
  */

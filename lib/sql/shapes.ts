@@ -2,8 +2,8 @@ import type { CompiledQuery, SelectQueryNode, UpdateQueryNode } from 'kysely'
 import { LRUCache } from 'lru-cache'
 
 /**
- * Most bytes, as estimated, that one cache of compiled statements keeps: 2 MiB. A single statement of more than 10 KiB
- * is not kept, but compiled each time.
+ * Maximum size, in bytes and as {@link bytesOf} estimates it, of one cache of compiled statements: 2 MiB. A single
+ * statement of more than 10 KiB is not kept, but compiled each time.
  */
 const maxShapesBytes = 2 * 2 ** 20
 const maxShapeBytes = 10 * 2 ** 10
@@ -31,8 +31,9 @@ export function cacheShapes (): Shapes {
 }
 
 /**
- * Estimates the bytes of a compiled statement in the cache: 500, the lengths of its shape and SQL, and 32 per
- * parameter.
+ * Returns a compiled statement without its syntax tree, because a whole tree takes many times as much memory as the
+ * text. Only whether a statement is a select is read from the tree later. So a select keeps the kind of its root node,
+ * and any other statement gets that of an update.
  */
 function bytesOf ({ sql, parameters }: CompiledQuery, shape: string): number {
   return 500 + shape.length + sql.length + 32 * parameters.length

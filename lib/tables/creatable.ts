@@ -11,7 +11,7 @@ import type { DatabaseTables } from './read-tables.js'
  * and they must have a value but have no default. Skips views, and tables whose rows a trigger may complete, because
  * their columns do not show what a create needs.
  *
- * @returns the names of the columns, by model; without the models that have no such columns
+ * @returns the names of such columns, by model; a model that has none is not in the map
  */
 export async function findUnfillable (
   handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]

@@ -10,9 +10,12 @@ import type { DatabaseTables } from './read-tables.js'
 /** The writes of clients to the table of a model. */
 export interface PermittedWrites {
   readonly model: Model
-  /** Those of `create`, `update` and `delete` that are not closed, so that some client may send them. */
+  /** Those of `create`, `update` and `delete` that the policy does not refuse to everybody. */
   readonly operations: readonly string[]
-  /** Columns that no update sets, besides those of the key and those that only the database fills. */
+  /**
+   * Columns that no update sets: the owner, and read-only columns that no hook may set. The key, and the columns that
+   * only the database fills, need not be listed: no update sets these either.
+   */
   readonly kept: readonly Column[]
 }
 
@@ -24,10 +27,11 @@ export interface ImpossibleWrite {
 }
 
 /**
- * Finds the writes that SQLite refuses whatever their values, because of a foreign key or a trigger. SQLite permits a
- * foreign key to what does not exist, or to columns that are not unique. It then refuses writes to either table, and
- * writes that lead there by a trigger or `on delete cascade`. So it is asked to plan a write of each kind, which it
- * does not execute. Skips views. Returns none for other engines, where a foreign key needs a table that exists.
+ * Finds the writes that SQLite refuses whatever their values, because of a foreign key or a trigger. SQLite lets a
+ * foreign key refer to a table or columns that do not exist, or to columns that are not unique. It then refuses writes
+ * to the tables on both sides of the foreign key, and other writes that cause these by a trigger or
+ * `on delete cascade`. To find them, this function lets SQLite plan a write of each kind by `explain`, which does not
+ * execute it. Skips views. Returns none for other engines, where a foreign key needs a table that exists.
  */
 export async function findRefused (
   handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]

@@ -25,8 +25,8 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
 }
 
 /**
- * Returns the models whose records triggers may change after the statement that wrote them has returned them, or in
- * place of a delete.
+ * Returns the models whose tables have triggers or rules that may change a record after the statement that wrote it has
+ * returned it, or that may change a record instead of deleting it.
  */
 async function triggeredModels (
   { db, dialect: { catalog } }: Engine, tables: DatabaseTables, models: ReadonlySet<Model>

@@ -50,8 +50,9 @@ function targetsOf ({ columns }: Model): readonly ForeignKeyColumn[] {
 }
 
 /**
- * True if the table of `model` can be created now with this foreign key, even if the engine needs the target first. The
- * foreign key must refer to that table itself, or to one that is not in `waiting`, the models still to create.
+ * True if the table of `model` can be created now with this foreign key, also on an engine where the table that it
+ * refers to must exist. This table must be that of `model` itself, or one that is not in `waiting`, the models still to
+ * create.
  */
 function canReferTo (model: Model, column: ForeignKeyColumn, waiting: ReadonlySet<Model>): boolean {
   const target = column.target()

@@ -11,8 +11,8 @@ export interface DatabaseTables {
   /** True if the table of a model exists. */
   has (model: Model): boolean
   /**
-   * Returns the columns of a model's table by their names; none if there is no such table. The names have the form in
-   * which names that mean the same column for the engine are equal, such as lower case on SQLite.
+   * Returns the columns of a model's table by their names; none if there is no such table. The names are as `foldName`
+   * of the dialect returns them, such as in lower case on SQLite. So two names for the same column are equal.
    */
   columnsOf (model: Model): ReadonlyMap<string, ColumnRow>
   /** Returns a column as the table of its model has it; undefined if the table does not exist or has no such column. */

@@ -6,9 +6,9 @@ import type { Tables } from '../engines/executor.js'
 import { hasRows } from './obstacles.js'
 
 /**
- * Attempts to get the lock under which one process at a time creates tables: one every 50 ms, for 60 s. Then the change
- * fails with an error. Each attempt waits at most 1 s for the lock, because a longer wait would run into the time-out
- * of a statement.
+ * Options for waiting for the lock under which one process at a time creates tables. If an attempt to get the lock
+ * fails, the next one follows 50 ms later, for 60 s in all. Then the change fails with an error. On MariaDB, each
+ * attempt itself waits up to 1 s for the lock. A longer wait would run into the time-out of a statement.
  */
 const retryOptions = { retries: 1200, minTimeout: 50, factor: 1, maxRetryTime: 60_000 } as const
 

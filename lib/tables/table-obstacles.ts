@@ -39,8 +39,8 @@ export async function readTableFacts (
 
 /**
  * Returns why parts of a change cannot be added to an existing table, whatever its rows, as sentences with the
- * remedies. The table may take no such column, its partitions may permit no such unique index, or another index may
- * have the name. Returns none if everything can be added.
+ * remedies. Reasons: the table cannot have such a column, its partitions rule out such a unique index, or another index
+ * has the name already. Returns none if everything can be added.
  */
 export function tableObstacles (change: TableChange, facts: TableFacts): readonly string[] {
   return [...alterObstacles(change, facts), ...partitionObstacles(change, facts), ...nameObstacles(change, facts)]

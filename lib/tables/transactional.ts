@@ -5,9 +5,11 @@ import type { PermittedWrites } from './enforceable.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
- * Returns the models whose tables have no transactions although clients may write to them, such as MyISAM tables of
- * MariaDB. The texts are the reason and the remedy, in words that follow the name of the table. Without a transaction,
- * a write that the API refuses after making it cannot be undone.
+ * Finds the tables that clients may write to although they have no transactions, such as MyISAM tables of MariaDB.
+ * Without a transaction, a write that the API refuses after making it cannot be undone.
+ *
+ * @returns the reason and the remedy for each model of such a table. The text continues a sentence that begins with the
+ *   name of the table: `is kept by the storage engine MyISAM, …`
  */
 export async function findUntransactional (
   handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]

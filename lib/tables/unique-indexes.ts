@@ -8,9 +8,9 @@ import { keyColumnsOf } from '../model/key.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
- * Checks that each table has a unique index of the columns that its model declares unique together, and of a primary
- * key that is a text or has several columns. Views, which have no indexes, are skipped. `requireTables` must have found
- * all columns of the models before.
+ * Checks that each table has a unique index, or a primary key, for each entry of its model's option `unique`. Checks
+ * the same for the primary key of the model if it is a text or has several columns. Skips views, which have no indexes.
+ * The caller calls `requireTables` first, so all columns of the models exist.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the columns and the remedy
  */
@@ -51,8 +51,8 @@ function columnsByKey (rows: readonly KeyRow[]): ReadonlyArray<readonly string[]
 }
 
 /**
- * Returns the groups of columns that must each have a unique index: those in the option `unique`, and the primary key
- * if it is a text or has several columns.
+ * Returns groups of columns. The columns of each group must have a unique index together. A group is an entry of the
+ * option `unique`, or the primary key if it is a text or has several columns.
  */
 function groupsOf (model: Model): ReadonlyArray<readonly Column[]> {
   const { primaryKey, primaryKey: { parts }, uniqueTogether } = model

@@ -45,12 +45,13 @@ export interface CommonOptions<Value> {
 }
 
 export interface TextOptions extends CommonOptions<string> {
-  /** Fewest characters (code points of Unicode). A shorter text is refused with 400. */
+  /** Minimum number of characters (code points of Unicode). A shorter text is refused with 400. */
   readonly minLength?: number
   /**
-   * Most characters (code points of Unicode). A longer text is refused with 400. Default 65,536, or no limit with
-   * `enum`. The default and the highest value are 500 with `unique`, 2,048 with `format`, and 100 for the field `id`.
-   * The default is also 500 for a field that the option `unique` or `key` of the model names.
+   * Maximum number of characters (code points of Unicode). A longer text is refused with 400. Default 65,536. The
+   * default and the highest value are 500 with `unique`, 2,048 with `format`, and 100 for the field `id`. The default
+   * is also 500 for a field that the option `unique` or `key` of the model names. With `enum`, the default is no limit,
+   * except for the field `id`.
    */
   readonly maxLength?: number
   /** Format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … A text of another form is refused with 400. */
@@ -95,8 +96,8 @@ export interface DatetimeOptions extends CommonOptions<string | 'now'> {
 
 export interface UuidOptions extends CommonOptions<string> {
   /**
-   * For the primary key `id` alone: true if a create may bring its own UUID, of any version. Without one the plugin
-   * makes it. Default false.
+   * True if a create may contain the UUID of the new record, of any version. If it contains none, the plugin makes the
+   * UUID. Only the primary key `id` may have this option. Default false.
    */
   readonly clientGenerated?: boolean
 }
@@ -110,14 +111,14 @@ export interface KeyOptions {
 }
 
 /**
- * Most characters of a unique text, so that every engine can index it. An entry of an index has room for 2,704 bytes on
- * PostgreSQL, and a character takes up to 4.
+ * Maximum number of characters of a unique text, so that every engine can index it. An entry of an index has room for
+ * 2,704 bytes on PostgreSQL, and a character takes up to 4.
  */
 export const maxUniqueLength = 500
 
 /**
- * Characters of the longest primary key of text. The router of Fastify takes as many by default (`maxParamLength`), and
- * a longer key would belong to a record that no path leads to.
+ * Maximum number of characters of a primary key of text. By default, Fastify's router accepts at most 100 UTF-16 units
+ * as a key in a path (`maxParamLength`). So no path would lead to a record with a longer key.
  */
 export const maxKeyLength = 100
 
@@ -136,7 +137,7 @@ export const maxFormatLength = 2048
  */
 export const maxTextLength = 65_536
 
-/** Most digits of a decimal. A floating-point number holds any 15 digits exactly. */
+/** Maximum number of digits of a decimal. A floating-point number tells all decimals of up to 15 digits apart. */
 export const maxPrecision = 15
 
 /** Returns how many digits a decimal of a field may have: in all (`precision`), and after the point (`scale`). */
@@ -146,7 +147,7 @@ export function digitsOf (
   return { precision, scale }
 }
 
-/** Returns the most characters that a text of a field may have. */
+/** Returns the maximum number of characters in a text of a field without `enum`. */
 export function maxLengthOf ({ maxLength, unique = false, format }: FieldOptions): number {
   return maxLength ??
     Math.min(unique ? maxUniqueLength : maxTextLength, format === undefined ? maxTextLength : maxFormatLength)

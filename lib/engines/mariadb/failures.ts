@@ -35,8 +35,9 @@ const ofReference =
 /**
  * Patterns, by error number, of the messages of MariaDB that may be logged, because a deployer needs them to repair a
  * fault. The messages name only users and parts of the schema. `?` stands for quoted names, `#` for numbers. A trigger
- * may give any number and any state to words of its own (SIGNAL, RESIGNAL), so only the text tells who wrote it. Of all
- * other failures of the server the log gets only the error number, its name and the SQLSTATE.
+ * may fail with a text of its own and any error number and SQLSTATE (SIGNAL, RESIGNAL). So only the text shows if a
+ * message is MariaDB's. Of all other failures of the server the log gets only the error number, its name, the SQLSTATE
+ * and the mark `fatal`.
  */
 const ownTexts: Readonly<Record<number, RegExp>> = {
   1044: /^Access denied for user \? to database \?$/,

@@ -7,7 +7,10 @@ import { asIs, named, type Storage } from '../storage.js'
  * day is zero, or the 30th of February. MariaDB computes null from such a date.
  */
 const isOfCalendar = (column: Expression<unknown>) => sql<SqlBool>`(${column} + interval 0 day) is not null`
-/** Returns a function that makes SQL to select a date, or date and time, as text; null if it is not of the calendar. */
+/**
+ * Returns a function that makes SQL to select a date, or a date and time, as text. The SQL gives null for a date that
+ * is not in the calendar.
+ */
 const textOf = (format: string): NonNullable<Storage['select']> => (column) =>
   sql`case when ${isOfCalendar(column)} then date_format(${column}, ${sql.lit(format)}) end`
 const asCalendar = {

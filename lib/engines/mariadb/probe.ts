@@ -27,8 +27,8 @@ export async function readState (config: ConnectionOptions, maxMs: number): Prom
 }
 
 /**
- * Returns, of the given ids of connections, those for which the server still works on a statement. Rejects if the
- * server does not answer within two seconds.
+ * Returns those of the given connection ids for which the server still works on a statement. Rejects if the server does
+ * not answer within two seconds.
  */
 export async function busyOn (config: ConnectionOptions, ids: readonly number[]): Promise<ReadonlySet<number>> {
   const busy = `select id from information_schema.processlist where id in (${ids.join(', ')}) and command <> 'Sleep'`

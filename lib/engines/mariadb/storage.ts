@@ -21,8 +21,8 @@ const inFull = (column: Expression<unknown>) => asText(asDouble(column))
 const integer = { type: () => 'integer', holds: named(...integers), ...asNumber } as const satisfies Storage
 
 /**
- * Storage of years. MariaDB takes 70 for 1970, even in a comparison. So 1 to 99 are sent as -1, which no row has, and
- * which MariaDB refuses to store.
+ * Storage of years. MariaDB reads the number 70 as the year 1970, even in a comparison. So a number from 1 to 99 is
+ * sent as -1, which no row has, and which MariaDB refuses to store.
  */
 const years: Storage = {
   ...integer, encode: (value) => Number(value) > 0 && Number(value) < 100 ? -1 : Number(value)

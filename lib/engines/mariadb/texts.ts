@@ -13,11 +13,11 @@ export const textTypes = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext
 const writtenTypes = ['enum', 'set', 'time', 'inet4', 'inet6'] as const
 /** Collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
 export const exactCollation = 'utf8mb4_nopad_bin'
-/** Character set and collation of the texts that createTables() makes. */
+/** Character set and collation of the columns that createTables() makes for texts and JSON. */
 export const exactCharset = `character set utf8mb4 collate ${exactCollation}`
 /**
- * Casts to a text with room for the longest number. Without the length of 80, MariaDB computes one that is too short
- * for -0.1 as decimal(1,1), and a temporary table cuts texts to that length.
+ * Casts to a text of at most 80 characters, enough for the longest number. Otherwise MariaDB computes the length
+ * itself. That length is too short for -0.1 in a column decimal(1,1), and a temporary table cuts the text to it.
  */
 export const asText = (column: Expression<unknown>) => sql`cast(${column} as char(80))`
 
@@ -37,8 +37,8 @@ const anyText = {
 const { isCollated: _isCollated, ...exactTexts } = anyText
 
 /**
- * Number of characters of a text that certainly count in an ordering by MariaDB. Each takes up to four of the
- * {@link maxSortLength} bytes, and MariaDB counts one character less than these bytes hold: 255 with 1,024 bytes.
+ * Number of characters at the beginning of a text that MariaDB certainly compares in an ordering. Each takes up to four
+ * of the {@link maxSortLength} bytes. MariaDB compares one character less than fits into them: 255 with 1,024 bytes.
  */
 const maxSortedLength = maxSortLength / 4 - 1
 
@@ -50,8 +50,9 @@ function isLong (written: string): boolean {
 }
 
 /**
- * Orders texts by their bytes in UTF-8, which is the order of their characters. A sort key then has one byte for each
- * ASCII character, so that it holds every text that fits into a cursor.
+ * Orders texts by their bytes in UTF-8, which is the order of their characters. MariaDB then compares up to
+ * {@link maxSortLength} bytes of a text, one for each ASCII character. That is the whole text if it fits into a cursor,
+ * because the default of `limits.queryLength` leaves room for less.
  */
 const byBytes = {
   sorted: (column) => sql`cast(convert(${column} using utf8mb4) as binary)`

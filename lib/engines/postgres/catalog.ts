@@ -13,14 +13,14 @@ const ofLength = (maxLength: number): TypeTable[string] => () => ({ kind: 'text'
 
 /**
  * Condition for tables `c` from which other tables inherit; partitions do not count. A statement on `c` also finds the
- * rows of these other tables, over which no key of `c` is enforced.
+ * rows of these other tables. PostgreSQL enforces no key of `c` for those rows.
  */
 const isInherited = sql`exists (
   select 1 from pg_inherits i join pg_class h on h.oid = i.inhrelid where i.inhparent = c.oid and not h.relispartition)`
 
 /**
- * Condition for foreign keys `r` that PostgreSQL adds for each partition of the target, beside the one to the target.
- * It is false for the foreign keys that a partition inherits from its partitioned table.
+ * Condition for foreign keys `r` that PostgreSQL adds itself: if a foreign key refers to a partitioned table, it adds
+ * another one to each partition. False for the foreign keys that a partition inherits from its partitioned table.
  */
 const isForPartition = sql`exists (
   select 1 from pg_constraint p where p.oid = r.conparentid and p.conrelid = r.conrelid)`
@@ -30,9 +30,9 @@ const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\
   and has_schema_privilege(n.oid, 'usage')`
 
 /**
- * Selected values that describe the type of a column `a`, as `ColumnRow` has them; for a domain, they describe the
- * type on which it is based. This is also so for `referring`, the type of foreign keys to the column: with the domain
- * as their type, they would have the default of the domain, and refuse null if it does.
+ * Selected values that describe the type of a column `a`, as `ColumnRow` has them. For a domain, they describe the type
+ * on which it is based. So does `referring`, the type for foreign keys to the column. A foreign key with the domain as
+ * its type would have the default of the domain, and would refuse null if the domain refuses it.
  */
 // With concat(), because string_agg() is null if an enumeration has no labels.
 const typeValues = sql`
@@ -46,9 +46,9 @@ const typeValues = sql`
     else ' collate ' || cast(a.attcollation::regcollation as text) end as referring`
 
 /**
- * Joins for a column `a`, whose type is `own`. `base` has values only if that is a domain, which may rest on another
- * domain: the last type of this chain, and in `refuses` whether a domain of the chain refuses null. `t` is the type
- * without domains, so `base` or otherwise `own`.
+ * Joins for a column `a`. `own` is its type. If `own` is a domain, `base` is the type on which it is based; otherwise
+ * `base` is empty. A domain may be based on another domain: `base` is the last type of this chain, and `base.refuses`
+ * is true if any domain of the chain refuses null. `t` is the type without domains: `base`, or otherwise `own`.
  */
 const typeJoins = sql`
   join pg_type own on own.oid = a.atttypid

@@ -46,8 +46,8 @@ const staleStatementCodes = new Set(['0A000 RevalidateCachedQuery', '26000', '42
 /** Connections on which the driver has reported an error. It would refuse every further statement, so none is sent. */
 const broken = new WeakSet<DriverClient>()
 /**
- * Connections whose commit the server answers as done although no standby has confirmed it. The commit then fails with
- * SQLSTATE 40003: its outcome is unknown.
+ * Connections with a commit that no standby has confirmed, although the server will answer that it is done. The plugin
+ * makes this commit fail with SQLSTATE 40003: its outcome is unknown.
  */
 const unconfirmed = new WeakSet<DriverClient>()
 

@@ -48,9 +48,9 @@ const loggableCodes = new Set([
 const statementCodes = new Set(['08', '0A', '25', '26', '28', '3D', '3F', '42', 'XX'])
 
 /**
- * True if the message of a failure certainly holds no values, so that it may be logged. False for a message that a
- * function raises, because it may give any code, and for the name of a text search configuration, which may be a value.
- * The property `where` is not empty if a function was running.
+ * True if the message of a failure certainly holds no values, so that it may be logged. False for a message by RAISE in
+ * a function, because it may have any code and any text. False for the message about an unknown text search
+ * configuration, because its name may be a value. The property `where` is not empty if a function was running.
  */
 function isLoggable (failure: Error): boolean {
   const has = (codes: ReadonlySet<string>): boolean => codesOf(failure).some((code) => codes.has(code))

@@ -20,7 +20,7 @@ function * descend (node: PlanNode): Generator<PlanNode> {
   for (const child of node.Plans ?? []) yield * descend(child)
 }
 
-/** Makes the planner prefer any index that serves to a sequential scan. */
+/** Makes the planner avoid a sequential scan if any index serves. */
 const noSequentialScan = sql`set local enable_seqscan = off`
 
 /** Makes the planner join tables by looking up each row by an index, if one serves. */

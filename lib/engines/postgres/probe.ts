@@ -25,8 +25,8 @@ export interface PostgresReport {
 
 /**
  * Query for a {@link PostgresReport}. The lag is the age of the last replayed commit, or 0 if nothing remains to be
- * replayed, because that age also grows while the primary is idle. What the standby has not yet received counts only
- * if the user is a member of pg_read_all_stats; other users cannot see it.
+ * replayed, because that age also grows while the primary is idle. If the database user is not a member of
+ * pg_read_all_stats, the query cannot see changes that the standby has not received, and takes no account of them.
  */
 const reportQuery = `select pg_is_in_recovery() as standby,
   current_setting('transaction_read_only') = 'on' as "isReadOnly",

@@ -59,8 +59,9 @@ const asDouble: ShownCondition = (column, operator, values) => {
 
 /**
  * Returns the storage of numbers in a column of type `numeric` or `real`; undefined for a column of another type. A
- * `numeric` may be larger or have more digits than a double, so filters compare the doubles that records show. A cursor
- * holds a number only if records show all its digits, so this number is compared with the column itself.
+ * `numeric` may be larger or have more digits than a double, so filters compare the doubles that records show. The
+ * condition for the rows after a cursor compares the column itself: a cursor holds a number only if a double shows all
+ * its digits.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (written === 'real') return singles()
@@ -89,7 +90,7 @@ function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage
 
 /**
  * Returns the storage of floating-point numbers of 32 bits. They are selected as doubles, which hold their exact binary
- * values. From these, {@link asSingle} finds the number with the fewest digits.
+ * values. For each, {@link asSingle} finds the number with the fewest digits that identify it.
  */
 function singles (): Storage {
   return { ...postgresStorage.number, select: double, isWhole: isFinite, ...asSingle }

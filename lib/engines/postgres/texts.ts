@@ -6,9 +6,8 @@ import type { Parameter, ShownCondition, Storage, WrittenColumn } from '../stora
 /** Casts to a text. */
 export const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
 /**
- * Returns SQL of a text that is compared in the collation "C": by its bytes, and only ASCII letters have two cases.
- * Some other collations do not permit patterns. The cast changes nothing for a text; an enumeration has no collation
- * without it.
+ * Returns SQL of a text in the collation "C". It compares bytes, and changes the case of ASCII letters only. Some other
+ * collations do not permit patterns. The cast is for enumerations, which can have no collation; it changes no text.
  */
 export const byBytes = (text: Expression<unknown>) => sql`${asText(text)} collate "C"`
 /** Operators of SQL by their names in filters. */
@@ -26,11 +25,11 @@ export const textTypes = ['text', 'varchar', ...comparableTypes, 'enum', ...writ
 type IsSought = (column: RawBuilder<unknown>, values: readonly Parameter[]) => RawBuilder<unknown>
 
 /**
- * Returns conditions that compare a column by the text of its values. No row equals a text that is no value of the
- * column's type. Without this, PostgreSQL would fail at such a text.
+ * Returns conditions that compare the values of a column as texts. So no row equals a text that is no value of the
+ * column's type. If the column itself were compared with such a text, PostgreSQL would fail.
  *
- * @param isSought  returns a further condition for `eq` and `in` that an index serves; it must be true for each row
- *   whose text is one of the values, and may be true for others
+ * @param isSought  returns a condition that an index serves, added for `eq` and `in`; it must be true for each row
+ *   whose text is one of the values, and may be true for other rows
  */
 const byText = (isSought?: IsSought): ShownCondition => (column, operator, values) => {
   const text = byBytes(column)
@@ -43,8 +42,8 @@ const byText = (isSought?: IsSought): ShownCondition => (column, operator, value
 }
 
 /**
- * Returns the function for the condition that an enumeration has any of some values. A text that is none of its labels
- * becomes null, which matches no row. Undefined if the enumeration has no labels.
+ * Returns the function that makes this condition: a column of an enumeration holds one of the given values. A value
+ * that is none of the labels becomes null, which matches no row. Returns undefined if the enumeration has no labels.
  */
 function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought | undefined {
   const type = sql.raw(named)

@@ -31,7 +31,7 @@ interface Driver<Raw> {
   readonly options: Required<
     Pick<ServerOptions, 'connections' | 'readConnections' | 'readonly' | 'statementTimeout'>>
   readonly server: ServerWords
-  /** Publishes that a statement found no free connection. */
+  /** Gets the event `queue` if a statement or a transaction finds no free connection in time. */
   readonly events?: Events
   /** Takes a connection from the pool. */
   take (): Promise<Raw>

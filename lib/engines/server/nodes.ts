@@ -41,7 +41,7 @@ interface Setting<Node> {
    * usable, whatever its place in the URL.
    */
   readonly isWatched: boolean
-  /** Publishes which node is in use. */
+  /** Gets the event `node` when a node is left or found, or when no node is usable. */
   readonly events?: Events
 }
 

@@ -28,7 +28,7 @@ export class OpenSockets {
     socket.once('close', () => { this.#sockets.delete(socket) })
   }
 
-  /** Notes whether a socket is in use. A socket that has closed meanwhile stays forgotten. */
+  /** Notes whether a socket is in use. Does nothing if the socket has closed meanwhile. */
   mark (socket: Duplex, isInUse: boolean): void {
     if (this.#sockets.has(socket)) this.#sockets.set(socket, isInUse)
   }

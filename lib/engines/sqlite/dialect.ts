@@ -38,8 +38,8 @@ function withoutPlan (value: unknown): RawBuilder<unknown> {
 type Match = (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
 
 /**
- * Makes `like` or `ilike` of a function that matches a pattern. If the pattern has characters that {@link ambiguous}
- * matches, a second match tells them apart.
+ * Returns the function `like` or `ilike` of the dialect. `match` makes the SQL that matches a text with a pattern. If
+ * the pattern has characters that {@link ambiguous} finds, a second match tells these characters apart.
  */
 const matching = (match: Match): Dialect['like'] => (column, pattern, { isAmbiguous, hasLeadingWildcard } = {}) => {
   const wanted = hasLeadingWildcard === true ? withoutPlan(pattern) : sql`${pattern}`

@@ -19,10 +19,10 @@ export function isOtherForm (column: Expression<unknown>, kind: Kind): RawBuilde
 const digits = sql.lit('0123456789')
 
 /**
- * Returns SQL of what records show of a text. If `datetime()` of lib/values/values.ts reads a moment in the text, as in
- * ISO 8601, that is the moment in UTC, cut to `length` characters; otherwise it is the text itself. The function
- * `datetime()` of SQLite is not enough: it also reads other texts, rounds fractions, and takes the 31st of February for
- * a day in March. A blank may stand before an offset.
+ * Returns SQL of what records show of a stored text: the moment in UTC, cut to `length` characters, if the text is a
+ * moment; otherwise the text itself. The SQL reads the same texts as `datetime()` of lib/values/values.ts, such as
+ * those of ISO 8601, also with a space before the offset. SQLite's function `datetime()` is not enough: it also reads
+ * other texts, rounds fractions, and takes the 31st of February for a day in March.
  */
 function momentOf (text: Text, length: number): Text {
   return sql`coalesce((
@@ -60,7 +60,10 @@ type Value = Parameter | Text
 interface Bounds {
   earliest (value: Value): Text
   latest (value: Value): Text
-  /** Returns the condition on what records show, or SQL that skips it if the bounds alone decide. */
+  /**
+   * Gets a condition on what records show, and returns the SQL to use in its place. If the bounds alone decide, the SQL
+   * is true without testing the condition.
+   */
   exactly (condition: RawBuilder<SqlBool>): RawBuilder<SqlBool>
 }
 
@@ -90,9 +93,9 @@ function indexedBounds ({ table, name }: WrittenColumn): Bounds {
 }
 
 /**
- * Returns conditions that compare the texts of moments, or of dates, by what records show of them, whatever other
- * programs wrote. Except for `ne`, a condition on the stored texts lets an index serve. Texts of another form than that
- * of the API must also meet a condition on what records show.
+ * Returns conditions that compare moments, or dates, by what records show, even if another program stored them in
+ * another form than the API. Except for `ne`, each condition also tests the stored texts, so that an index serves. A
+ * text in another form must then meet a second condition, on what records show.
  *
  * @param guard  the column, if it has an index that finds the texts of another form at once; otherwise absent
  */

@@ -21,9 +21,9 @@ export interface SharedParts {
 
 /**
  * Runs statements in this process, without Kysely's driver. A read that can run at once is done when the call returns.
- * A statement goes to the executor `queued` if somebody holds the connection, if it is closed, or if the statement has
- * failed but may be repeated; a read also if the database is locked. A write that finds the database locked waits in
- * {@link GroupCommit}.
+ * A statement goes to the executor `queued` if somebody holds the connection, if the connection is closed, or if the
+ * statement has failed but may be repeated. A read also goes there if the database is locked. A write that finds the
+ * database locked waits in {@link GroupCommit}.
  */
 export class SqliteExecutor implements Executor {
   readonly #connection: SqliteConnection

@@ -43,8 +43,8 @@ function decodeDate (stored: Stored): string {
 const plainLength = '2024-02-29'.length
 
 /**
- * Keeps the text of a moment in cursors as it is stored. No cursor holds a value that tells no moment, such as bytes,
- * which SQLite sorts after all texts.
+ * Conversion of moments for cursors: a cursor holds the text as it is stored. If a value is no moment, no cursor is
+ * written. Bytes, for example, have another place than their text, because SQLite orders bytes after all texts.
  */
 const exact: Exact = {
   write: (stored) => typeof stored === 'string' ? stored : '',
@@ -74,8 +74,8 @@ const textualTypes: Storage = {
 }
 /**
  * Storage of texts in columns without a type. SQLite keeps a number there as a number, and records show it as text. The
- * column is selected as it is, not cast to text, because no cursor may hold the text of a number: SQLite orders numbers
- * before all texts.
+ * column is selected without a cast, because a number must be told from a text: no cursor is written for a number. Its
+ * text would mark another position, because SQLite orders numbers before all texts.
  */
 const untyped: Storage = { ...plainText, showsOthers: true, decode: String }
 const text: Storage = {
@@ -105,8 +105,9 @@ const dates = {
 } as const satisfies Storage
 
 /**
- * True if a value was read as the number that is stored. A column that is not `real` may also hold texts, bytes, and
- * integers of 64 bits, of which the driver rounds those from 2^53 on. Beyond 2^63 every stored number is a double.
+ * True if the driver's value is exactly the stored number. False for texts and bytes, and for numbers that may be
+ * rounded integers: a column that is not `real` may hold integers of 64 bits, and the driver rounds them from 2^53 on.
+ * A number beyond 2^63 is never rounded, because SQLite stores it as a double.
  */
 function isRead (stored: Stored): stored is number {
   const isDouble = typeof stored === 'number' && !(Number.isInteger(stored) && Math.abs(stored) <= 2 ** 63)
@@ -114,7 +115,7 @@ function isRead (stored: Stored): stored is number {
 }
 
 /**
- * Conversion of numbers for cursors. No cursor is written with a value for which {@link isRead} is false, because it
+ * Conversion of numbers for cursors. If {@link isRead} is false for a value, no cursor is written, because the cursor
  * would mark another position.
  */
 const exactRead: Exact = { write: (stored) => isRead(stored) ? String(stored) : '', read: finiteNumber }

@@ -9,14 +9,17 @@ import type { Query } from '../executor.js'
  */
 export const valueFailureCode = 'SQLITE_ERROR_VALUE'
 
-/** Beginnings of messages about a rule that no value can meet. SQLite notices such a rule only when it is applied. */
+/**
+ * Beginnings of messages about a check, an index, a computed column or a trigger that is itself at fault, so that no
+ * other value would help. SQLite finds such a fault only when a write meets it.
+ */
 const brokenRules = ['non-deterministic use of ', 'too many levels of trigger recursion', 'SQL logic error']
 
 /**
- * Returns the failure of a statement. If it is a create or an update of the plugin that SQLite can prepare, so that its
- * values are wrong, the failure gets the code {@link valueFailureCode}. A statement is prepared anew to find out,
- * because SQLite also prepares a kept one again after a table was altered. Statements of the application keep the
- * driver's code, and so does the failure of a rule that no value can meet.
+ * Returns the failure of a statement. Its code becomes {@link valueFailureCode} if the values of a create or an update
+ * of the plugin are at fault. They are if SQLite can prepare the statement anew. That it was prepared before is no
+ * proof, because SQLite prepares a kept statement again after a table was altered. The failure keeps the driver's code
+ * if its message begins as one of {@link brokenRules}, or if the statement is one of the application.
  */
 export function withValueCode (database: Database, failure: unknown, { sql, label }: Query): unknown {
   if (propertyOf(failure, 'code') !== 'SQLITE_ERROR' || !hasValues(label)) return failure

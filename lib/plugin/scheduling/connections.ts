@@ -18,7 +18,7 @@ const maxWaiting = 63
  */
 const maxRequestsPerTurn = 500
 
-/** Milliseconds after a connection was accepted during which further clients are assumed to wait to be accepted. */
+/** Milliseconds after the last accepted connection. Until then, further clients are assumed to wait for theirs. */
 const openingMs = 50
 
 /**

@@ -7,16 +7,18 @@ import { TurnQueue } from './turn-queue.js'
 
 /**
  * Requests of one queue that may use a database server at a time, over all clients; further ones wait in the queue.
- * There are several for each database connection, so that no connection is idle. The queues for operations that look
- * for the user admit {@link maxLogins} more, because requests that wait for the check of a password do not use the
- * server.
+ * This is several times the usual number of database connections, so that no connection is idle. The queues `guarded`
+ * admit {@link maxLogins} more, because requests that wait for the check of a password do not use the server.
  */
 const maxRunning = 64
 
 /**
- * Queues of reads and of writes. `guarded` is for operations that look for the user: those that need one, and, if the
- * policy knows users, those that anybody may do on a resource with a scope. `open` is for all others. A request waits
- * only for requests of its own queue. For an engine in this process, reads and writes share one queue.
+ * Queues of reads and of writes. A request waits only for requests of its own queue. For an engine in this process,
+ * reads and writes share one queue.
+ *
+ * - `guarded` is for operations that look for the user: all that need a user. If a resource has a scope and its policy
+ *   knows users, those that anybody may do are among them, too.
+ * - `open` is for all others.
  */
 export type Queues = Readonly<Record<Exclude<Protection, 'closed'>, Readonly<Record<'reads' | 'writes', RequestQueue>>>>
 

@@ -71,8 +71,9 @@ export class Scheduler {
 }
 
 /**
- * Number of answers in one event-loop turn after which a burst is assumed: in the next turn that has answers, they wait
- * for the end of that turn, and are sent together. With fewer, there would hardly be others to wait for.
+ * Number of answers in one event-loop turn that make a burst. After a burst, the answers of the next turn that has any
+ * are held until that turn ends, and sent together. After fewer answers, each is sent at once, because there would
+ * hardly be others to wait for.
  */
 const minBatchSize = 4
 

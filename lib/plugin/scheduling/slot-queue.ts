@@ -11,8 +11,8 @@ export type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Pro
 const kSlot = Symbol('fastify-rest-models.slot')
 
 /**
- * An answer that notes the slot of its request: undefined if the request has none, otherwise whether its handler has
- * begun.
+ * An answer with the state of its request's slot: it tells whether the handler has begun. The state is undefined if the
+ * request has no slot.
  */
 interface Slotted extends ServerResponse {
   [kSlot]?: 'before the handler' | 'in the handler' | undefined

@@ -9,15 +9,15 @@ const turnMs = 20
 const turnMsWhileOpening = 2
 
 /**
- * Least number of waiting requests that each event-loop turn tries to let go on. Twice the number of requests that went
- * on in the turn before is added.
+ * Number of tries in a round, in addition to two for each request that left the queue in the round before. One try lets
+ * one waiting request go on, if it may.
  */
 const minTried = 8
 
 /**
  * Spreads requests over event-loop turns, for an engine that works in this process. Without this queue, all requests
- * that have arrived would be answered in one turn. No timer, no other route and no limit of the load could run during
- * that turn.
+ * that have arrived would be answered in one turn. Timers, other routes and the limits of the load would have to wait
+ * until that turn ends.
  */
 export class TurnQueue extends RequestQueue {
   #turn = -1
@@ -45,9 +45,10 @@ export class TurnQueue extends RequestQueue {
   }
 
   /**
-   * Tries to let requests go on, each in its own `setImmediate` callback of the next turn. Between two callbacks, the
-   * engine works for the request of the first one, so the second knows how much time is left. Some callbacks are for
-   * requests that arrive meanwhile. Without these, a queue under load would never become empty again.
+   * Begins a round of tries to let requests go on, each in its own `setImmediate` callback of the next turn. The engine
+   * works for the request of one callback before the next callback begins, so each callback sees how much time is left.
+   * There are more callbacks than requests went on in the last round, because further requests arrive meanwhile.
+   * Otherwise a queue under load would never become empty again.
    */
   readonly #try = (): void => {
     if (this.size === 0) {
@@ -65,9 +66,8 @@ export class TurnQueue extends RequestQueue {
   }
 
   /**
-   * Ends a round, in which the requests that wait were tried in their order. If at least one of them began, the next
-   * round follows at once. Otherwise the timer of the queue begins it later: that none could begin means that unread
-   * answers take too much memory.
+   * Ends a round of tries. If at least one request left the queue, the next round follows at once. If none did, unread
+   * answers take too much memory. Then the timer of the queue begins the next round.
    */
   readonly #end = (): void => {
     this.#isWoken = false

@@ -18,7 +18,7 @@ export type Audience = (typeof audiences)[number]
  * rights of an admin, and it is recorded which of their properties it reads:
  *
  * - `users`: it permits the one without these rights
- * - `admins`: it permits only the admin, and of the other user it read only whether this is an admin
+ * - `admins`: it permits only the admin. It reads no more of the other user than whether this user is an admin
  * - `nobody`: it refuses both, and would refuse every other user, too
  * - `some users`: it throws, or its answer may depend on more, such as a role
  */
@@ -34,16 +34,16 @@ export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   return user.isCertain && admin.isCertain ? 'nobody' : 'some users'
 }
 
-/** The answer of a policy about a user who does not exist ({@link madeUpUser}), and what it read in that user. */
+/** The answer of a policy when it is asked about a made-up user ({@link madeUpUser}), and which properties it read. */
 interface Verdict {
   /**
    * True if the policy permits the operation to the user. Undefined if it throws; the other properties are then false.
    */
   readonly isPermitted: boolean | undefined
   /**
-   * True if the policy would give the same answer about every other user who is an admin like the made-up one, or no
-   * admin like the made-up one. This is known if it read nothing in the user, or only a field `admin` whose value is
-   * always true or false.
+   * True if the policy certainly gives the same answer about all users of the same sort: about all admins if the
+   * made-up user is an admin, otherwise about all other users. This is so if the policy read no property of the user.
+   * It is also so if the policy read only `admin`, and `admin` is always true or false.
    */
   readonly isCertain: boolean
   /** True if the policy read nothing in the user, or only whether the user is an admin. */
@@ -64,9 +64,9 @@ function askAbout ({ identity }: MadeUpUser, policy: AnyPolicy, operation: Opera
 }
 
 /**
- * Returns a function that is true for a name of a property that says only whether a user is an admin. This is `admin`.
- * If neither `userAuth` nor `adminAuth` finds the users of the policy, it is also `isAdmin`, `staff`, … Without a name,
- * the function returns false.
+ * Returns a function that takes the name of a user's property. It returns true if the property says only whether the
+ * user is an admin. The property `admin` does. If neither `userAuth` nor `adminAuth` finds the users of the policy,
+ * `isAdmin`, `staff` and others do, too. Without a name, the function returns false.
  */
 export function looksForAdmin (policy: AnyPolicy): (name?: PropertyKey) => boolean {
   const isBoolean = hasBooleanAdmin(policy)
@@ -111,8 +111,8 @@ const members: Readonly<Record<Audience, readonly MadeUpName[]>> = {
 }
 
 /**
- * True if the user of this name may belong to an audience: a `user`, an `admin`, or `nobody`, a client that is not
- * logged in. `nobody` belongs only to `anybody`.
+ * True if a made-up user may belong to an audience. The user named `nobody` is a client that is not logged in, and
+ * belongs only to the audience `anybody`.
  */
 export function isMember (audience: Audience, { name }: Pick<MadeUpUser, 'name'>): boolean {
   return members[audience].includes(name)

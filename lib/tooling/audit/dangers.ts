@@ -121,9 +121,9 @@ function pathDangers (resource: Resource): Danger[] {
 }
 
 /**
- * Returns the audience that may filter by a path. Clients must be permitted to list the resource and each model on the
- * path, so this is the narrowest of those audiences. It is `nobody` if no client of the resource may filter through a
- * model on the path.
+ * Returns the audience that may filter by a path. Clients must be permitted to list the resource, and each model on the
+ * path that has a resource. The result is the narrowest of the audiences that may do so. It is `nobody` if the path
+ * leads through one of the `closedModels` of the resource.
  */
 function searchersOf (resource: Resource, { joins }: Path): Audience {
   const { closedModels, guardedModels } = resource

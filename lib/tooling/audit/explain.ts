@@ -7,8 +7,8 @@ import { countStatement, firstLimits, listStatement, withIncludes } from '../../
 import { lastOf } from '../../values/lookup.js'
 
 /**
- * The `limit` of a list of which the database is asked whether an index finds its rows. With a small `limit`, the
- * database may plan to read the table until it has enough rows, even if an index could find them.
+ * The `limit` of a list whose plan must show whether an index finds the rows. With a small `limit`, the database may
+ * plan to read the table until it has enough rows, even if an index could find them.
  */
 const explainedLimit = 1_000_000
 
@@ -25,9 +25,9 @@ export async function isSought (resource: Resource, plan: ListPlan): Promise<boo
 }
 
 /**
- * True if each column that a search looks at has an index that finds the rows with a word, both for the query that
- * reads a page and for the query that counts the records. Unlike {@link isSought}, this runs no query `plans.sought`,
- * because that query does not list the indexes of expressions that a search uses.
+ * True if each column that a search looks at has an index that finds the matching rows, both for the query that reads
+ * a page and for the query that counts the records. Unlike {@link isSought}, this does not run the query
+ * `QueryPlans.sought`. That query lists no indexes of expressions, and a search uses such indexes.
  */
 export async function isSearchSought (resource: Resource, plan: ListPlan): Promise<boolean> {
   const { model: { table }, searched } = resource
@@ -51,7 +51,7 @@ export async function isLookedUp (resource: Resource, plan: ListPlan): Promise<b
   return !resource.reader.dialect.plans.scans(await explain(resource, 'include', plan), alias)
 }
 
-/** A column, by the name of its table and its own name. Queries for the columns of indexes return such rows. */
+/** A column, by the name of its table and its own name. `QueryPlans.sought` and `leading` return rows of this form. */
 interface ColumnName {
   readonly table: string
   readonly column: string

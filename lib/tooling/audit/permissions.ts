@@ -13,7 +13,8 @@ export type Changer = Audience | 'owner' | 'admins who own it' | 'some users who
 
 /**
  * Who may use one field: `read` it in answers, `filter` and `order` lists by it, and write it in the body of a `create`
- * or an `update`. The last two are `nobody` if the scope permits each user who may write only one value of the field.
+ * or an `update`. If the scope permits each user only one value of the field, no user can choose the value, so `create`
+ * and `update` are `nobody`.
  */
 export interface FieldPermissions {
   readonly field: string

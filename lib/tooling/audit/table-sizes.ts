@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../engines/executor.js'
 
-/** Most rows of a table that are counted. Counting all rows would read a large table whole. */
+/** Maximum number of rows of a table that are counted. Counting all rows would read a large table whole. */
 export const maxCounted = 100_000
 
 /** Counts the rows of tables: each table once, and at most {@link maxCounted} of its rows. */

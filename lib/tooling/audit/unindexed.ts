@@ -38,10 +38,11 @@ const viewer: ListViewer = { ...unscoped, closed: noModels }
 /**
  * Returns the scopes, related records, searches, filters and orderings of a resource that no index serves. If an index
  * finds the records of each scope, searches, filters and orderings need no index of their own, because they read only
- * these records. The database explains lists with one condition, one related record or one ordering each, and the
- * counts of those with a condition, but runs none of them. Filters are on the fields of the resource, on those of the
- * models that its foreign keys refer to, and on paths that its option `filterable` names. Leaves out lists that the
- * option `limits` refuses.
+ * these records. Filters are on the fields of the resource, on those of the models that its foreign keys refer to, and
+ * on paths that its option `filterable` names. Leaves out lists that the option `limits` refuses.
+ *
+ * Asks the database for the plans of lists with one condition, one related record or one ordering each. If a list has a
+ * condition, also asks for the plan of its count. The database does not run the lists and counts.
  */
 export async function unindexedOf (resource: Resource, sizes: TableSizes): Promise<readonly Unindexed[]> {
   const { name: resourceName, model: { table }, reader: { db } } = resource
@@ -94,8 +95,9 @@ async function unindexedIncludes (resource: Resource): Promise<readonly Found[]>
 }
 
 /**
- * True if indexes find the rows of a search, or if the option `limits` refuses the search. The search is for `abc`, or
- * for its beginning if `limits.patternLength` permits no three letters: some indexes find no shorter texts.
+ * True if indexes find the rows of a search, or if the option `limits` refuses the search. The search is for `abc`,
+ * because some indexes find only texts of three or more letters. If `limits.patternLength` is 1 or 2, the search is for
+ * `a` or `ab`.
  */
 async function isSearchServed (resource: Resource): Promise<boolean> {
   const plan = planOf(resource, `search=${'abc'.slice(0, resource.limits.patternLength)}`)

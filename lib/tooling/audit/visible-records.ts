@@ -16,7 +16,7 @@ export type ScopeOutcome =
     readonly conditions: readonly string[]
   }
   | {
-    /** The scope throws, or returns what is no scope. A request of such a user would be answered with 500. */
+    /** The scope throws, or returns a value that is not a scope. The API would answer 500 to such a user. */
     readonly sees: 'fails'
     readonly message: string
   }
@@ -34,9 +34,9 @@ export function visibleRecordsOf ({ name, policy, scopeRule }: Resource): readon
 }
 
 /**
- * Returns the users who are made up to ask a policy or a scope about them: a user and an admin. If anybody may do some
- * operation of the policy, also `nobody`, a client that is not logged in. The admin is missing if the policy finds its
- * users in a model that has no field for admins.
+ * Returns the users who are made up to ask a policy or a scope about them: a user and an admin. The list begins with
+ * `nobody`, a client that is not logged in, if the policy lets anybody do some operation. The list has no admin if the
+ * policy finds its users in a model that has no field for admins.
  */
 export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
   const { found } = Object(policy.login)
@@ -50,13 +50,13 @@ export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
 export interface Evaluation {
   /** Conditions of the scope. Empty, too, if the function `scope` fails; then only `outcome` tells the difference. */
   readonly scope: Scope
-  /** Part of the records that the made-up user sees, or the failure of `scope`. */
+  /** Says if the made-up user sees all records, none, or those that meet conditions, or that `scope` failed. */
   readonly outcome: ScopeOutcome
 }
 
 /**
- * Returns what the function `scope` of a resource gives for one of the {@link madeUpUsers}. If it throws, or returns
- * what is no scope, the outcome is `fails`.
+ * Calls the function `scope` of a resource with one of the {@link madeUpUsers}, and returns the result. If `scope`
+ * throws, or returns a value that is not a scope, `outcome.sees` is `fails`.
  */
 export function evaluate (rule: ScopeRule, user: MadeUpUser): Evaluation {
   let given: unknown

@@ -10,8 +10,8 @@ type Builder = (app: FastifyInstance, options: object, done?: (error?: Error) =>
  * plugin as fastify-cli runs it: a function that receives an app and adds to it.
  *
  * @param name  name of the export; `default` or `app` if absent
- * @throws REST_MODELS_INVALID_OPTIONS if there is no app or function under the name; otherwise as {@link loadModule},
- *   or what the function of the module throws
+ * @throws REST_MODELS_INVALID_OPTIONS if the export is missing, or is neither an app nor a function; the errors of
+ *   {@link loadModule}, and those of the exported function or promise
  */
 export async function loadApp (path: string, name?: string): Promise<FastifyInstance> {
   const module = await loadModule(path, {

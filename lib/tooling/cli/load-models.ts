@@ -5,7 +5,7 @@ import { loadModule } from './load-module.js'
 /**
  * Returns the models that a module exports, one by one or in lists, each of them once. Other exports are ignored.
  *
- * @throws REST_MODELS_INVALID_OPTIONS if the module exports no models; otherwise as {@link loadModule}
+ * @throws REST_MODELS_INVALID_OPTIONS if the module exports no models; also the errors of {@link loadModule}
  */
 export async function loadModels (path: string): Promise<readonly Model[]> {
   const module = await loadModule(path, {

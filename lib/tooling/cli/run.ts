@@ -66,9 +66,9 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
 }
 
 /**
- * Returns a message of commander with `…` in place of what may be a password. If the message is about an unknown
- * option, this is all that follows the letters and hyphens of the option's name: after a misspelled `--pasword=`, it is
- * a password. Returns any other message unchanged.
+ * Returns a message of commander with `…` in place of a text that may be a password. If the message is about an unknown
+ * option, `…` replaces all that follows the letters and hyphens of its name: the misspelled `--pasword=secret` becomes
+ * `--pasword…`. Returns any other message unchanged.
  */
 function withoutUnknownValue (message: string): string {
   return message.replace(/(?<=^error: unknown option '[a-z-]*)[^a-z-'][^]*(?=')/i, '…')

@@ -94,12 +94,12 @@ function checkOpenHost (
   err('Warning: everybody who reaches the port may read the database; add --user to ask for a password')
 }
 
-/** Most names or notes in one line. */
+/** Maximum number of names or notes in one line. */
 const maxListed = 10
 
 /**
- * Prints a line each on the parts of the database that are left out, with the reasons, on the hidden columns, on
- * packages that are missing for the documentation, and on the tables that are served.
+ * Prints one line about each of these subjects: the parts of the database that are left out, with the reasons; the
+ * hidden columns; the packages that the documentation page lacks, if any; the tables that are served.
  */
 export function announce (
   address: string, { models, notes, hidden, missing, write }: ServedDatabase & { readonly write: boolean },

@@ -24,7 +24,7 @@ const timeWrappers: readonly RegExp[] = [
 const castsPattern =
   /(?:::(?:[\w ]+|"[^"]+")(?:\.(?:[\w ]+|"[^"]+"))?(?:\(\d+(?:,\d+)?\))?(?: with(?:out)? time zone)?)+$/i
 
-/** Most times that {@link isNow} tests a default, each time with fewer layers around it. Then it returns false. */
+/** Maximum number of tests in {@link isNow}. It removes a layer after each test, and returns false after the last. */
 const maxTests = 10
 
 /** Stands for a default that a field of its kind cannot declare: an SQL expression, or a value of another kind. */
@@ -49,7 +49,8 @@ export function defaultValue (kind: StorageName, declared: string | null): Json 
 
 /**
  * True if a default is the current time or day. Removes casts, time zones, cuts and parentheses, layer by layer.
- * The rest must match as a whole, so parentheses that do not belong together cannot make another default match.
+ * A pattern must match all of the rest. So it does no harm that `(now()) + (x)` without its outer parentheses is
+ * `now()) + (x`: no pattern matches this text.
  */
 function isNow (declared: string): boolean {
   let rest = declared.trim()

@@ -3,7 +3,7 @@ import { inOneLine } from './source-text.js'
 
 /** Minimum number of notes with the same words that become one line. */
 const minGroup = 3
-/** Most names in one line, which tells how many more there are. */
+/** Maximum number of names in one line. If there are more, the line says how many more. */
 const maxNames = 10
 /** Beginning of a note about a column that is left out. */
 const leftOut = 'left out: it '

@@ -11,8 +11,8 @@ import { defaultValue, expression } from './default-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 
 /**
- * Primary keys for the model that tests whether a field can be declared, if the real key has several columns. The first
- * one has the column `id`. The second one has the column `key`, for a field whose own column is `id`.
+ * Primary keys for the model that {@link faultOf} defines to test a field. They replace a real key of several columns.
+ * The first one has the column `id`. The second one has the column `key`, for a field whose own column is `id`.
  */
 const standIns: readonly [Field, Field] = [{ kind: 'key', options: {} }, { kind: 'key', options: { column: 'key' } }]
 
@@ -35,9 +35,9 @@ export interface Source {
 
 /**
  * Returns the field with the default of its column, if the field can declare that default as a value. Otherwise returns
- * it without a default. It then adds a note to `setting.notes` if the column has a default, or takes no null although
- * the field does. Password fields and read-only fields get neither a default nor a note. Returns the reason as a text
- * if the column cannot be a field at all.
+ * it without a default, and adds a note to `setting.notes` in two cases: the column has a default, or it takes no null
+ * although the field is nullable. Password fields and read-only fields get neither a default nor a note. Returns the
+ * reason as a text if the column cannot be a field at all.
  */
 export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSetting): FieldPlan | string {
   const { column, values } = source
@@ -56,9 +56,9 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
 }
 
 /**
- * Returns the note about a field that declares no default: what a create without the field does, and the remedy.
- * Returns undefined if the column has no default either, and takes null if the field is nullable. A field may be
- * nullable although its column takes no null: if records show some values of the column as null.
+ * Returns the note about a field that declares no default: the effect on a create without the field, and the remedy.
+ * Returns undefined if the column has no default, except if the field is nullable and its column takes no null. Such a
+ * field is nullable because records show some values of the column as null.
  *
  * @param hasDefault  true if the column has a default that is not null
  */

@@ -26,9 +26,9 @@ export interface ModelPlan {
   readonly constant: string
   readonly table: string
   /**
-   * The primary key. Undefined for a key of several columns, and for the key that `defineModel` adds by itself: an
-   * integer that the database generates in a column `id`. But a model without other fields has that key here, too,
-   * because `defineModel` needs at least one field.
+   * The primary key. Undefined for a key of several columns. Also undefined for an integer that the database generates
+   * in a column `id`, because `defineModel` adds such a key by itself. If the model has no other fields, such a key is
+   * here nevertheless, because `defineModel` needs at least one field.
    */
   readonly key: FieldPlan | undefined
   /** Names of the fields of a primary key of several columns; none if the key has one column. */

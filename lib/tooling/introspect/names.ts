@@ -81,8 +81,8 @@ function isShouted (name: string): boolean {
 }
 
 /**
- * Returns the field's name for the name of a column. Changes only what names of fields do not permit. `id` and names of
- * operators, which no field may have either, get `_value` at their end.
+ * Returns the field's name for the name of a column. Changes only the parts that the rules for names of fields do not
+ * permit. `id` and the names of operators are reserved, so `_value` is added at their end.
  */
 export function fieldName (column: string): string {
   const name = joined(column)

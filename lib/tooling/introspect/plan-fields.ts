@@ -31,7 +31,7 @@ const hashLength = 97
 const unshownNote = 'holds values that no record can show, such as infinity, a zero date or a date before our ' +
   'era, and is nullable: they are shown as null'
 
-/** What is needed to plan a field besides its column, such as the tables to which foreign keys may refer. */
+/** Context for planning the fields of a table: database, targets of foreign keys, primary key, checks and notes. */
 type Setting = ReferenceSetting & DefaultSetting
 
 /**
@@ -87,7 +87,7 @@ async function planColumns (
   return planned
 }
 
-/** Returns a plan as a list of one. For a reason why there is none, adds a note and returns an empty list. */
+/** Returns a plan as a list of one. If `plan` is the reason why there is none, adds a note and returns no items. */
 function orNote<Plan extends object> (plan: Plan | string, { table, name }: ColumnRow, notes: Note[]): Plan[] {
   if (typeof plan !== 'string') return [plan]
   notes.push({ table, column: name, why: `left out: it ${plan}` })

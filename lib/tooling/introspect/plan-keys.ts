@@ -123,8 +123,8 @@ function keyOf (column: ColumnRow, kind: KeyKind, { catalog }: Dialect): FieldPl
 }
 
 /**
- * Returns a note about the column's default if creates must bring the primary key along, because no model can declare
- * that default. Returns none if there is no default, or if the API or the database makes the key.
+ * Returns a note about the column's default, which a primary key cannot declare: a create must contain the key. Returns
+ * none if there is no default, or if the API or the database makes the key.
  */
 function notesOf ({ table, name, declared, generated }: ColumnRow, kind: KeyKind): readonly Note[] {
   if (kind === 'uuid' || declared === null || (kind === 'key' && isYes(generated))) return []

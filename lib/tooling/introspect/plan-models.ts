@@ -99,8 +99,8 @@ function byName ({ table: one }: PlannedTable, { table: other }: PlannedTable): 
 }
 
 /**
- * Returns a note about each table that is found only by its schema and name, with the option that reads its schema.
- * Returns none if the engine has no schemas.
+ * Returns a note about each table that a statement finds only as `schema.table`, because the search path does not lead
+ * to it. The note names the option `--schema`, which reads that schema. Returns none if the engine has no schemas.
  */
 async function elsewhere ({ db, dialect: { catalog } }: Handle): Promise<readonly Note[]> {
   const { rows } = await catalog.elsewhere?.execute(db) ?? { rows: [] }

@@ -2,7 +2,7 @@ import { readHandle, type AnyKysely } from '../../database/engine.js'
 import { errors } from '../../errors.js'
 import { suggestion } from '../../suggest.js'
 
-/** Most names of schemas in an error. */
+/** Maximum number of names of schemas in an error. */
 const maxNames = 10
 
 /**

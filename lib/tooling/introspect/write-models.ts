@@ -41,10 +41,12 @@ function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: 
 }
 
 /**
- * Returns the type annotation for the function that gives a foreign key's target, such as `: Model<'User'>`. Returns an
- * empty text if the target is in `before`, which has the models that need none: those defined earlier, in JavaScript
- * all. In a circle of models the compiler cannot infer the type of the target. So the annotation states the target's
- * name, by which the typed client finds its fields, and the kind of its primary key if that is a UUID or a text.
+ * Returns the type annotation for the function that gives a foreign key's target, such as `: Model<'User'>`. In a
+ * circle of models the compiler cannot infer the type of the target. So the annotation states the target's name, by
+ * which the typed client finds its fields, and the kind of its primary key if that is a UUID or a text.
+ *
+ * @param before  targets that need no annotation, so the result is an empty text: in TypeScript the models that are
+ *   defined earlier, in JavaScript all models
  */
 function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
   if (before.includes(target)) return ''

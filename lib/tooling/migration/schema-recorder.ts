@@ -44,8 +44,9 @@ export class SchemaRecorder implements MigrationTarget {
   }
 
   /**
-   * Returns a builder each of whose methods records its call and returns such a builder again. Only `execute` adds the
-   * recorded calls to `statements` and returns a promise.
+   * Returns a builder that has recorded `calls`. Each of its methods returns another recording builder, with one call
+   * more. Only `execute` is different: it adds the recorded calls to `statements` as one statement, and returns a
+   * promise.
    */
   #record<Builder extends object> (builder: Builder, calls: readonly string[]): Builder {
     return new Proxy(builder, {
