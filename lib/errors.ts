@@ -75,7 +75,7 @@ const requestErrors = {
   TooMuch: nameError('TOO_MUCH', "'%s' asks for more than is permitted", 400),
   InvalidBody: messageError('INVALID_BODY', 'The body %s', 400),
   InvalidRecord: messageError('INVALID_RECORD', 'Invalid %s', 400),
-  InvalidPrecondition: messageError('INVALID_PRECONDITION', 'The header %s', 400),
+  InvalidPrecondition: messageError('INVALID_PRECONDITION', "The header 'If-Match' %s", 400),
   UnknownReference: nameError('UNKNOWN_REFERENCE', "'%s' refers to a record that does not exist", 400),
   AuthenticationFailed: plainError('AUTHENTICATION_FAILED', 'Authentication failed', 401),
   Forbidden: plainError('FORBIDDEN', 'This request is not permitted', 403),

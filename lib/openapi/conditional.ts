@@ -26,10 +26,6 @@ export function conditionalAnswers ({ etag }: Pick<Resource, 'etag'>, operation:
   }
 }
 
-/** Request header `If-None-Match`, under its name. Its description covers all operations that take the header. */
-const noneMatch = header('If-None-Match', 'Tags, or `*`: if one is current, a read is a 304, and a write is a 412')
-const match = header('If-Match', 'Tags of the states that may be changed, or `*`: if none is current, it is a 412')
-
 /**
  * Returns the headers that the option `etag` of a resource adds to the requests of an operation. Without the option,
  * and for a list or a create, there are none.
@@ -37,8 +33,12 @@ const match = header('If-Match', 'Tags of the states that may be changed, or `*`
 export function parametersOf (
   { etag }: Pick<Resource, 'etag'>, operation: Operation
 ): { readonly headers?: JsonSchema } {
-  if (etag && operation === 'read') return { headers: { type: 'object', properties: noneMatch } }
-  if (etag && changesRecord(operation)) return { headers: { type: 'object', properties: { ...match, ...noneMatch } } }
+  if (etag && operation === 'read') {
+    return parameter('If-None-Match', 'Tags that the client has, or `*`: if one is current, the answer is 304')
+  }
+  if (etag && changesRecord(operation)) {
+    return parameter('If-Match', 'Tags of the states that may be changed, or `*`: if none is current, it is a 412')
+  }
   return {}
 }
 
@@ -47,6 +47,6 @@ function changesRecord (operation: Operation): boolean {
   return rowOf(operation).path === 'record' && writes.includes(operation)
 }
 
-function header (name: string, description: string): Readonly<Record<string, JsonSchema>> {
-  return { [name]: { type: 'string', description } }
+function parameter (name: string, description: string): { readonly headers: JsonSchema } {
+  return { headers: { type: 'object', properties: { [name]: { type: 'string', description } } } }
 }

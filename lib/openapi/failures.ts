@@ -29,7 +29,7 @@ const invalidRecord: Example = withDetails(
 const invalidBodies: readonly Example[] = [
   invalidRecord, new errors.InvalidBody('must be one JSON object'), new errors.UnknownReference('user_id'),
   new errors.UnknownParameter('colour'), new errors.InvalidQuery()]
-const invalidPrecondition: Example = new errors.InvalidPrecondition("'If-Match' is not supported by this resource")
+const invalidPrecondition: Example = new errors.InvalidPrecondition('is not supported by this resource')
 
 /** Every kind of error answer, by the name of its schema. */
 export const failures = {
@@ -58,13 +58,13 @@ export const failures = {
   },
   InvalidUpdate: {
     status: 400,
-    description: 'The body, `If-Match` or `If-None-Match` is wrong',
+    description: 'The body or the header `If-Match` is wrong',
     examples: [...invalidBodies, invalidPrecondition],
     foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']
   },
   InvalidDelete: {
     status: 400,
-    description: 'There are parameters, of which this operation has none, or `If-Match` or `If-None-Match` is wrong',
+    description: 'There are parameters, of which this operation has none, or the header `If-Match` is wrong',
     examples: [unknownParameter, new errors.InvalidQuery(), invalidPrecondition],
     foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']
   },
@@ -91,7 +91,7 @@ export const failures = {
   },
   PreconditionFailed: {
     status: 412,
-    description: 'The record has another `ETag` than those of `If-Match`, or one of `If-None-Match`',
+    description: 'The record has another `ETag` than those of `If-Match`: it has changed since it was read',
     examples: [new errors.PreconditionFailed()]
   },
   BodyTooLarge: {

@@ -49,9 +49,8 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   readonly search?: ReadonlyArray<TextNameOf<M>>
   /**
    * True if answers with one record have an `ETag`, except those with `include`. An update or delete with `If-Match` is
-   * then refused with 412 if the header does not list the current tag of the record, and one with `If-None-Match` if it
-   * does. If false, the default, updates and deletes with one of these headers are refused with 400, so that nobody
-   * relies on a protection that is not there.
+   * then refused with 412 if the header does not list the current tag of the record. If false, the default, such an
+   * update or delete is refused with 400, so that nobody relies on a protection that is not there.
    */
   readonly etag?: boolean
   /** Name of the resource in the path; the model's name in lower case if absent. */

@@ -16,8 +16,8 @@ import { valueOf } from '../response/record.js'
 import type { Json } from '../values/values.js'
 
 /**
- * A request that writes to a resource with hooks, that writes under a precondition (`If-Match` or `If-None-Match`), or
- * that deletes from a table with triggers.
+ * A request that writes to a resource with hooks, that writes under a precondition (`If-Match`), or that deletes from a
+ * table with triggers.
  */
 export interface TransactedRequest {
   readonly resource: Resource

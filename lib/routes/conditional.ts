@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LockedRecord } from '../database/locked-record.js'
 import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
-import { maxTagsLength, opaquePart, parseEntityTags, type EntityTags } from '../request/entity-tags.js'
+import { maxTagsLength, opaquePart, parseEntityTags } from '../request/entity-tags.js'
 import type { Resource } from '../resource/resource.js'
 import type { TagOf } from '../response/entity-tag.js'
 import type { ModelRecord } from '../response/record.js'
@@ -33,48 +33,36 @@ export function answerRead (
 }
 
 function isUnmodified (header: string | undefined, tag: string): boolean {
-  return header !== undefined && isAmong(parseEntityTags(header), tag)
-}
-
-/** True if `tags` are `*`, or have `tag`, strong or weak. False if they are undefined: the header is malformed. */
-function isAmong (tags: EntityTags | undefined, tag: string): boolean {
+  const tags = header === undefined ? undefined : parseEntityTags(header)
   return tags === '*' || tags?.some((one) => opaquePart(one) === tag) === true
 }
 
 /**
- * Checks the headers `If-Match` and `If-None-Match` of a write against a record. A weak tag matches no record in
- * `If-Match`, but matches in `If-None-Match`.
+ * Checks the header `If-Match` of a write against a record. A weak tag matches no record. The header `If-None-Match` is
+ * ignored (decision D-278).
  *
- * @param stored  the row of the record, as it was read before the handler
- * @returns a function to call with the row of the locked record: it throws 412 if the tag differs from that of
- *   `stored`; undefined if the request accepts any state of the record
- * @throws REST_MODELS_PRECONDITION_FAILED (412) if `If-Match` does not list the tag of `stored`, or if `If-None-Match`
- *   lists it or is `*`; REST_MODELS_INVALID_PRECONDITION (400) if one of the headers is malformed, or if the resource
- *   has no tags, so that nobody relies on a protection that is not there
+ * @param stored  the row of the record as it was read before the handler
+ * @returns a function that throws 412 if the record, once it is locked, has another tag than here; undefined if the
+ *   request accepts any state of the record
+ * @throws REST_MODELS_PRECONDITION_FAILED (412) if `If-Match` does not list the tag of `stored`;
+ *   REST_MODELS_INVALID_PRECONDITION (400) if the header is malformed, or if the resource has no tags, so that nobody
+ *   relies on a protection that is not there
  */
 export function requireMatch (
   { headers }: FastifyRequest, { tagOf, toWritten }: Pick<Resource, 'tagOf' | 'toWritten'>, stored: Row
 ): LockedRecord['requireUnchanged'] {
-  const { 'if-match': match, 'if-none-match': noneMatch } = headers
-  if (match === undefined && noneMatch === undefined) return undefined
-  if (tagOf === undefined) {
-    const name = match === undefined ? 'If-None-Match' : 'If-Match'
-    throw new errors.InvalidPrecondition(`'${name}' is not supported by this resource`)
+  const { 'if-match': header } = headers
+  if (header === undefined) return undefined
+  if (tagOf === undefined) throw new errors.InvalidPrecondition('is not supported by this resource')
+  const tags = parseEntityTags(header)
+  if (tags === undefined) {
+    throw new errors.InvalidPrecondition(
+      `must be * or a list of entity tags such as "xyz", of at most ${maxTagsLength} characters`)
   }
-  const expected = match === undefined ? '*' : requireTags('If-Match', match)
-  const refused = noneMatch === undefined ? [] : requireTags('If-None-Match', noneMatch)
-  if (expected === '*' && noneMatch === undefined) return undefined
+  if (tags === '*') return undefined
   const tag = tagOf(toWritten(stored))
-  const isExpected = expected === '*' || expected.includes(tag)
-  if (!isExpected || isAmong(refused, tag)) throw new errors.PreconditionFailed()
+  if (!tags.includes(tag)) throw new errors.PreconditionFailed()
   return (row) => {
     if (tagOf(toWritten(row)) !== tag) throw new errors.PreconditionFailed()
   }
-}
-
-function requireTags (name: string, header: string): EntityTags {
-  const tags = parseEntityTags(header)
-  if (tags !== undefined) return tags
-  throw new errors.InvalidPrecondition(
-    `'${name}' must be * or a list of entity tags such as "xyz", of at most ${maxTagsLength} characters`)
 }

@@ -21,8 +21,8 @@ import { callAfter, callBefore, planWithHook, type TransactedRequest } from './c
 type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 
 /**
- * Returns the target of a resource that has no hooks, for its writes under a precondition (`If-Match` or
- * `If-None-Match`), and for its deletes if its table has triggers.
+ * Returns the target of a resource that has no hooks, for its writes under a precondition (`If-Match`), and for its
+ * deletes if its table has triggers.
  */
 export function withoutHooks (resource: Resource): TransactedTarget {
   return { hooks: {}, whole: resource, toWhole: resource.toWritten }

@@ -67,11 +67,10 @@ test('T-138: whatever the headers hold, the answer is one that is documented, an
       const read = await get('/api/account/1/', header('if-none-match', value))
       const change = await put('/api/account/1/', {}, header('if-match', value))
       const invalid = await put('/api/account/1/', { balance: 'x' }, header('if-match', value))
-      const other = await put('/api/account/1/', {}, header('if-none-match', value))
-      for (const reply of [read, change, invalid, other]) requireDiscreet(t, reply)
+      for (const reply of [read, change, invalid]) requireDiscreet(t, reply)
       if (performance.now() - start > 1000) return false
-      return [200, 304].includes(read.statusCode) && [400, 412].includes(invalid.statusCode) &&
-        [change, other].every(({ statusCode }) => [200, 400, 412].includes(statusCode))
+      return [200, 304].includes(read.statusCode) && [200, 400, 412].includes(change.statusCode) &&
+        [400, 412].includes(invalid.statusCode)
     }), { numRuns: 400 * share })
     for (const value of ['', '"', '"x"', `W/${tag}`, ' '.repeat(4095), ','.repeat(9000), '"a",'.repeat(1023)]) {
       const { statusCode } = await remove('/api/account/1/', header('if-match', value))
@@ -113,13 +112,11 @@ test('T-139: a precondition tells nothing of records that are hidden, or that be
   for (const [site, path, options, status] of paths) {
     await site.unchanged(async () => {
       for (const value of [theirs, ofBob, '*', '"x"', '', 'x', 'W/"x"', `${theirs}, ${ofBob}`]) {
-        for (const name of ['if-match', 'if-none-match']) {
-          const more = { ...options, ...header(name, value) }
-          const replies = [await site.put(path, { nonsense: 1 }, more), await site.delete(path, more)]
-          for (const reply of replies) t.strictSame([reply.statusCode, reply.headers.etag], [status, undefined], path)
-          const plain = await site.delete(path, options)
-          t.equal(replies[1]?.body, plain.body)
-        }
+        const more = { ...options, ...header('if-match', value) }
+        const replies = [await site.put(path, { nonsense: 1 }, more), await site.delete(path, more)]
+        for (const reply of replies) t.strictSame([reply.statusCode, reply.headers.etag], [status, undefined], path)
+        const plain = await site.delete(path, options)
+        t.equal(replies[1]?.body, plain.body)
       }
     })
   }
