@@ -22,8 +22,9 @@ const minBeginning = 3
 
 /**
  * Returns `, did you mean 'x'?`, where x is the known name that is most similar to what a deployer wrote, if it differs
- * in at most 40 % of the characters; otherwise a known name that begins with what was written. Returns an empty text if
- * there is no such name, or if what was written is not a text of at most 100 UTF-16 units.
+ * in at most 40 % of the characters. Otherwise x is a known name that begins with what was written, or that has only
+ * `_id` less: `user` for `user_id`. Returns an empty text if there is no such name, or if what was written is not a
+ * text of at most 100 UTF-16 units.
  */
 export function suggestion (written: unknown, known: Iterable<string>): string {
   return suggested(written, known, (edits, length) => edits <= maxDifference * length)
@@ -31,8 +32,9 @@ export function suggestion (written: unknown, known: Iterable<string>): string {
 
 /**
  * Returns `, did you mean 'x'?` for a name that a client wrote. x is the most similar visible name, if {@link maxEdits}
- * permits it; otherwise a visible name that begins with what was written, if that has at least 3 characters. Returns an
- * empty text if there is no such name. The caller leaves out hidden fields, so that the answer does not reveal them.
+ * permits it. Otherwise x is a visible name that begins with what was written, if that has at least 3 characters, or
+ * that has only `_id` less. Returns an empty text if there is no such name. The caller leaves out hidden fields, so
+ * that the answer does not reveal them.
  */
 export function typoSuggestion (written: string, visible: Iterable<string>): string {
   return suggested(written, visible, (edits, length) => edits <= maxEdits && edits < length / 2)
@@ -59,7 +61,7 @@ function suggested (
   const nearest = closest(written, names)
   const name = isNear(distance(written, nearest), Math.max(written.length, nearest.length))
     ? nearest
-    : beginningWith(written, names)
+    : beginningWith(written, names) ?? names.find((known) => written === `${known}_id`)
   return name === undefined ? '' : `, did you mean '${name}'?`
 }
 

@@ -89,7 +89,7 @@ function nameFields ({ model, known, writable }: Names, payload: Payload, faults
     if (faults.isFull) return fields
     const column = model.byName.get(name)
     if (column === undefined || !known.has(column)) {
-      const hint = keySuggestion(model, name, known) ?? typoSuggestion(name, [...writable].map(({ key }) => key))
+      const hint = keySuggestion(model, name, known) ?? typoSuggestion(name, namesOf(writable))
       faults.add(name, `is not a field of this resource${hint}`)
       continue
     }
@@ -98,6 +98,10 @@ function nameFields ({ model, known, writable }: Names, payload: Payload, faults
     else fields.set(column, { column, name, value: value as Json })
   }
   return fields
+}
+
+function namesOf (columns: ReadonlySet<Column>): ReadonlySet<string> {
+  return new Set([...columns].flatMap(({ key, field }) => [key, field]))
 }
 
 /**

@@ -167,5 +167,14 @@ function isPermittedOrigin (request: FastifyRequest, allowedOrigins: readonly st
   const { origin, 'sec-fetch-site': site } = request.headers
   if (origin !== undefined && allowedOrigins.includes(origin)) return true
   if (site !== undefined) return permittedFetchSites.includes(String(site))
-  return origin === undefined || origin === `${request.protocol}://${request.host}`
+  return origin === undefined || origin === ownOrigin(request)
+}
+
+/**
+ * Returns the origin of the page that a request would be sent to, as browsers write it: with a host in lower case, and
+ * without the port that the protocol has by default. Returns undefined if `Host` is no host.
+ */
+function ownOrigin ({ protocol, host }: FastifyRequest): string | undefined {
+  const own = `${protocol}://${host}`
+  return URL.canParse(own) ? new URL(own).origin : undefined
 }

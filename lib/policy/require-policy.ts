@@ -49,5 +49,5 @@ function requireParts (where: string, policy: AnyPolicy): void {
   ]
   if (missing.length === 0) return
   throw new errors.InvalidOptions(`${where} is not a policy, because it lacks ${missing.join(', ')}; ` +
-    'use readOnlyAuth(), userAuth(User) or adminAuth(User)')
+    'use hostAuth(…) with your own login, userAuth(User), adminAuth(User), openAuth() or readOnlyAuth()')
 }

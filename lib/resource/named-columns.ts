@@ -87,12 +87,20 @@ export function openedPaths (model: Model, options: ResourceOptions): ReadonlyMa
 }
 
 function openedPath (model: Model, written: string): readonly [name: string, path: Path] {
-  const path = followPath(model, written.split('__'))
+  const names = written.split('__')
+  const path = followPath(model, names)
   const where = `'filterable' of resource '${model.name}' names '${written}'`
   if (path === undefined) {
-    throw new errors.UnknownOptionField(
-      `${where}, which leads to no field${suggestion(written, Object.keys(model.fields))}`)
+    throw new errors.UnknownOptionField(`${where}, which leads to no field${stepSuggestion(model, names)}`)
   }
   if (isSecret(path.column)) throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
   return [pathName(path), path]
+}
+
+/** Returns the {@link suggestion} for the first name of a path that leads no further. */
+function stepSuggestion (model: Model, [name = '', ...rest]: readonly string[]): string {
+  const column = model.byName.get(name)
+  return isForeignKey(column) && rest.length > 0
+    ? stepSuggestion(column.target(), rest)
+    : suggestion(name, Object.keys(model.fields))
 }

@@ -157,7 +157,7 @@ test('D-162: what cannot be included is refused in the same words, whatever the 
         field: 'include',
         message: 'must be foreign keys by their declared names, separated by commas; ' +
           `'${path === 'company,' ? '' : path}' is not one that this resource can include` +
-          (/company/i.test(path) && !['company,', 'company_id'].includes(path) ? ", did you mean 'company'?" : '')
+          (/company/i.test(path) && path !== 'company,' ? ", did you mean 'company'?" : '')
       }], `${resource} ${path}`)
     }
   }

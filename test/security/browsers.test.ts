@@ -63,6 +63,25 @@ test('T-65: an Origin of another site is enough', async (t) => {
   }
 })
 
+test('T-65: the own Origin is permitted however Host writes it', async (t) => {
+  const { post, unchanged } = await attack(t, { server: { trustProxy: true } })
+  const send = async (headers: Readonly<Record<string, string>>) =>
+    (await post('/api/message/', { content: 'a' }, { as: 'alice', headers })).statusCode
+  for (const headers of [
+    { host: 'site.example:80', origin: 'http://site.example' }, { host: 'SITE.example', origin: 'http://site.example' },
+    { host: 'site.example:443', origin: 'https://site.example', 'x-forwarded-proto': 'https' },
+    { host: 'site.example:8080', origin: 'http://site.example:8080' }, { host: '[::1]:80', origin: 'http://[::1]' }
+  ]) t.equal(await send(headers), 201, JSON.stringify(headers))
+  await unchanged(async () => {
+    for (const headers of [
+      { host: 'site.example:443', origin: 'http://site.example' },
+      { host: 'site.example:80', origin: 'https://site.example' },
+      { host: 'site.example:8080', origin: 'http://site.example' }, { host: 'a b', origin: 'http://a b' },
+      { host: 'a b', origin: '' }
+    ]) t.equal(await send(headers), 403, JSON.stringify(headers))
+  })
+})
+
 test('T-66: nor does a body that needs no preflight', async (t) => {
   const { post, unchanged } = await attack(t)
   await unchanged(async () => {

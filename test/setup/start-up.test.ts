@@ -162,6 +162,12 @@ const wrongResourceOptions: Record<string, Mistake> = {
     code: 'UNKNOWN_OPTION_FIELD',
     names: ["'exclude'", "'Post'", "'titel'", "did you mean 'title'?"]
   },
+  'the key of a foreign key in exclude': {
+    wrong: { exclude: ['author_id'] },
+    right: { exclude: ['author'] },
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["'exclude'", "'Post'", "'author_id'", "did you mean 'author'?"]
+  },
   'the primary key in exclude': {
     wrong: { exclude: ['id'] },
     right: { exclude: ['author'] },
@@ -202,7 +208,13 @@ const wrongResourceOptions: Record<string, Mistake> = {
     wrong: { filterable: ['author__mail'] },
     right: { filterable: ['author__email'] },
     code: 'UNKNOWN_OPTION_FIELD',
-    names: ["'filterable'", "'Post'", "'author__mail'"]
+    names: ["'filterable'", "'Post'", "'author__mail'", "did you mean 'email'?"]
+  },
+  'an unknown foreign key in filterable': {
+    wrong: { filterable: ['auhtor__email'] },
+    right: { filterable: ['author__email'] },
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["'filterable'", "'Post'", "'auhtor__email'", "did you mean 'author'?"]
   },
   'a path through no foreign key in filterable': {
     wrong: { filterable: ['title__email'] },
@@ -832,7 +844,7 @@ test('careless options of the plugin and of resources are told at start-up', asy
     [{ decorator: 5 as never }, /'decorator'/],
     [
       { defaultAuth: policy({ authenticator: undefined }) },
-      /'defaultAuth' is not a policy, because it lacks the function 'authenticator'; use readOnlyAuth\(\)/
+      /'defaultAuth' is not a policy, because it lacks the function 'authenticator'; use hostAuth\(/
     ],
     [{ defaultAuth: policy({ permits: true }) }, /'defaultAuth' is not a policy.* lacks the function 'permits';/],
     [{ defaultAuth: policy({ open: 'list' }) }, /'defaultAuth' is not a policy, because it lacks the list 'open';/],

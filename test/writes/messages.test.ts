@@ -70,6 +70,9 @@ const bodies: ReadonlyArray<readonly [field: string, value: unknown, message: st
   ['code', 'abc', 'must be a UUID'],
   ['item_id', 'abc', 'must be a UUID'],
   ['shorts', 'abc', "is not a field of this resource, did you mean 'short'?"],
+  ['itm', 1, "is not a field of this resource, did you mean 'item'?"],
+  ['Item', 1, "is not a field of this resource, did you mean 'item'?"],
+  ['itemId', 1, "is not a field of this resource, did you mean 'item_id'?"],
   ['stock', 'abc', 'is not a field of this resource']
 ]
 
