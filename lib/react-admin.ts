@@ -106,10 +106,7 @@ function toQuery ({ filter: { q, ...filters } = {}, sort, meta }: GetListParams)
   }
 }
 
-/**
- * Returns the name and value of the filter for a value of null: `name__is=null` for `name`, and `name__is=notnull` for
- * `name__ne`.
- */
+/** Returns the filter for a value of null: `name__is=null` for `name`, and `name__is=notnull` for `name__ne`. */
 function nullTest (name: string): [name: string, value: string | null] {
   const operator = /__(?:eq|ne|is)$/.exec(name)?.[0] ?? ''
   return [`${name.slice(0, name.length - operator.length)}__is`, operator === '__ne' ? 'notnull' : null]

@@ -19,10 +19,11 @@ import { requireUniqueIndexes } from './unique-indexes.js'
  *
  * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit, if a foreign key cannot refer to it, or if
  *   the table that a foreign key refers to is missing (SQLite permits that); REST_MODELS_INVALID_MODEL if a default
- *   does not fit its field; nothing is created then
+ *   does not fit its field; REST_MODELS_INVALID_OPTIONS if `models` is no list of models; nothing is created then
  */
 export async function createTables (handle: AnyKysely, models: readonly Model[]): Promise<void> {
   const { dialect } = readHandle(handle)
+  requireModels(models)
   requireDefaults(models)
   // If the engine cannot create tables in a transaction, another process may still be working on a table that exists.
   // Only the holder of the lock can be sure that the table is complete.
@@ -44,6 +45,12 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
     for (const reference of steps.references) await addReference(db, reference)
     await requireFit(db, await readTables(db, models), models)
   })
+}
+
+function requireModels (models: readonly Model[]): void {
+  if (Array.isArray(models) && models.every((model) => model?.byName instanceof Map)) return
+  throw new errors.InvalidOptions('createTables() needs a list of models made by defineModel(); ' +
+    'if one of them is undefined, do files import each other in a circle?')
 }
 
 async function requireReferable (

@@ -181,6 +181,16 @@ const wholeDefinitions = here<() => Definition[]>({
   ]
 })
 
+test('createTables takes a list of models, and says what else it got', async (t) => {
+  const db = await openDatabase(t)
+  for (const models of [Owner, undefined, [Owner, undefined], [{}], [null], ['Owner']]) {
+    await t.rejects(createTables(db, models as Model[]), {
+      code: 'REST_MODELS_INVALID_OPTIONS', message: /createTables\(\) needs a list of models.* in a circle\?$/
+    })
+  }
+  t.same((await db.introspection.getTables()).length, 0)
+})
+
 test('createTables makes columns with types, collations, constraints, defaults, checks and indexes', async (t) => {
   const db = await made(t)
   await createTables(db, [Whole, Owner])
@@ -725,7 +735,7 @@ test('datetimes that others stored with more than seconds are read in the form o
   const stored = here({
     sqlite: [
       '2024-01-01T10:00:00', '2024-01-01 10:00:00.123456', '2024-01-01T10:00:00.123Z', '2024-01-01 12:00:00+02:00',
-      '2024-01-01 10:00:00'
+      '2024-01-01 10:00:00+00', '2024-01-01 10:00:00'
     ],
     postgres: ['2024-01-01 10:00:00.123456', '2024-01-01 10:00:00.999999', '2024-01-01 10:00:00'],
     mariadb: ['2024-01-01 10:00:00.123456', '2024-01-01 10:00:00.999999', '2024-01-01 10:00:00']
