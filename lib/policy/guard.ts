@@ -167,14 +167,14 @@ function isPermittedOrigin (request: FastifyRequest, allowedOrigins: readonly st
   const { origin, 'sec-fetch-site': site } = request.headers
   if (origin !== undefined && allowedOrigins.includes(origin)) return true
   if (site !== undefined) return permittedFetchSites.includes(String(site))
-  return origin === undefined || origin === ownOrigin(request)
+  return origin === undefined || isOwnOrigin(origin, request)
 }
 
 /**
- * Returns the origin of the page that a request would be sent to, as browsers write it: with a host in lower case, and
- * without the port that the protocol has by default. Returns undefined if `Host` is no host.
+ * True if an origin is that of the host of a request. Browsers write it in lower case, and without the port that the
+ * protocol has by default; the header `Host` may have both.
  */
-function ownOrigin ({ protocol, host }: FastifyRequest): string | undefined {
+function isOwnOrigin (origin: string, { protocol, host }: FastifyRequest): boolean {
   const own = `${protocol}://${host}`
-  return URL.canParse(own) ? new URL(own).origin : undefined
+  return origin === own || (URL.canParse(own) && origin === new URL(own).origin)
 }
