@@ -19,7 +19,7 @@ const decimalText = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?$/
 const uuidText = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const dateText = /^(\d{4})-(\d\d)-(\d\d)$/
 const datetimeText =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[ Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:([Zz])| ?([+-])(\d\d):?(\d\d))?)?$/
+  /^(\d{4})-(\d\d)-(\d\d)(?:[ Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:([Zz])| ?([+-])(\d\d)(?::?(\d\d))?)?)?$/
 
 /**
  * Levels to which JSON in a json field may nest; deeper JSON is refused with 400. The limit is far below what would
@@ -101,7 +101,7 @@ export function date (text: string): string | undefined {
 /**
  * Parses a moment and returns it as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if the text is not one in the years 1 to
  * 9999. The text may have the same form, be a date (its midnight), or be in ISO 8601. An offset after the time is
- * converted, even with a space before it, and a fraction of a second is cut off.
+ * converted, with or without minutes, even with a space before it. A fraction of a second is cut off.
  */
 export function datetime (text: string): string | undefined {
   const match = datetimeText.exec(text)

@@ -758,11 +758,21 @@ test('D-27: datetimes are YYYY-MM-DD HH:MM:SS, ISO 8601 or a date; offsets are c
   for (const text of [
     '2024-02-01 10:00:00', '2024-02-01T10:00:00', '2024-02-01T10:00:00Z', '2024-02-01T12:30:00+02:30',
     '2024-02-01T05:00:00-05:00',
-    '2024-02-01 10:00', '2024-02-01T10:00:00.999Z', '2024-01-31T20:00:00-1400'
+    '2024-02-01 10:00', '2024-02-01T10:00:00.999Z', '2024-01-31T20:00:00-1400', '2024-02-01 10:00:00+00',
+    '2024-02-01T12:00+02', '2024-02-01 05:00:00.5 -05'
   ]) t.same(await list(`at=${q(text)}`), [1], text)
   t.same(await list('at=2024-02-01'), [2], 'a date is its midnight')
   t.same(await list('at__gte=2024-02-01'), [1, 2])
   t.same(await list('at__gt=2024-02-01'), [1])
+})
+
+test('D-27: of ISO 8601, the basic format, 24:00, second 60, weeks and days of the year are not read', async (t) => {
+  const { list } = await things(t, [{ id: 1, at: '2024-02-01 10:00:00' }])
+  for (const text of [
+    '20240201T100000Z', '20240201', '2024-02-01T24:00:00Z', '2024-02-01T23:59:60Z', '2024-W05-4', '2024-032',
+    '2024-032T10:00:00Z', '2024-02', '2024-02-01T10Z', '2024-02-01T10:00:00+', '2024-02-01T10:00:00+1',
+    '2024-02-01T10:00:00+24', '2024-02-01T10:00:00+010', '2024-02-01T10:00:00+01:', '2024-02-01+01'
+  ]) t.equal(await list(`at=${q(text)}`), 400, text)
 })
 
 test('D-28: an ordering is one or more columns, separated by commas, with - for descending', async (t) => {

@@ -52,7 +52,7 @@ function datetimeTexts (value: Json): readonly string[] {
   const iso = text.replace(' ', 'T')
   const inIndia = formatted(new Date(Date.parse(`${iso}Z`) + 330 * 60_000))
   return [
-    text, iso, `${iso}Z`, `${iso}.999`, `${iso}+00:00`,
+    text, iso, `${iso}Z`, `${iso}.999`, `${iso}+00:00`, `${text}+00`, `${iso}.5 -00`,
     ...(text.startsWith('9999') ? [] : [`${inIndia}+05:30`]),
     ...(text.endsWith('00:00:00') ? [text.slice(0, 10)] : []),
     ...(text.endsWith(':00') ? [text.slice(0, 16)] : [])

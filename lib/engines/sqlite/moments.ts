@@ -30,9 +30,10 @@ function momentOf (text: Text, length: number): Text {
     when _time >= '24' or datetime(_day || ' ' || _time) is not _day || ' ' || _time then null
     when _zone in ('', 'Z', 'z') then _day || ' ' || _time
     when substr(_zone, 2, 2) < '24'
-      and (_zone glob '[+-][0-9][0-9]:[0-5][0-9]' or _zone glob '[+-][0-9][0-9][0-5][0-9]')
-      then datetime(_day || ' ' || _time,
-        case substr(_zone, 1, 1) when '+' then '-' else '+' end || substr(_zone, 2, 2) || ':' || substr(_zone, -2))
+      and (_zone glob '[+-][0-9][0-9]:[0-5][0-9]' or _zone glob '[+-][0-9][0-9][0-5][0-9]'
+        or _zone glob '[+-][0-9][0-9]')
+      then datetime(_day || ' ' || _time, case substr(_zone, 1, 1) when '+' then '-' else '+' end
+        || substr(_zone, 2, 2) || ':' || case length(_zone) when 3 then '00' else substr(_zone, -2) end)
     end as _moment
     from (select _day, _time, replace(replace(case
       when _hasSeconds and substr(_rest, 1, 1) in ('.', ',')
