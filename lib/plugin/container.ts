@@ -99,8 +99,8 @@ async function warnOfAllUnshown (
 
 /**
  * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases.
- * Also rejects if `db` lacks a unique index that a model needs; if a column or a foreign key makes `db` refuse writes
- * that a policy permits, whatever their values; or if a table that clients may write to has no transactions.
+ * Also rejects if `db` lacks a unique index that a model needs; if a column, a foreign key or a view makes `db` refuse
+ * writes that a policy permits, whatever their values; or if a table that clients may write to has no transactions.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]

@@ -158,6 +158,41 @@ test('D-85: every kind of column becomes the field that holds it, with its defau
   t.match(other, { kind: 'integer', name: 'id' })
 })
 
+/** Texts with what engines print in ways of their own in a default. */
+const oddTexts = [
+  "it's", 'new\nline', 'back\\slash', "\\'", "'", "''", '\\n', "a\\\\'b", 'tab\tcr\r\u001a\b', '100% \\% \\_',
+  "')::text", "''::text", '\\"', '(', "(it's)"
+]
+
+test('D-85: a default keeps its quotes, line breaks and backslashes, whatever the type of its column', async (t) => {
+  const db = await openSeparateDatabase(t)
+  const fields = Object.fromEntries(oddTexts.flatMap((value, index): Array<[string, Field]> =>
+    [[`long${index}`, text({ default: value })], [`short${index}`, text({ default: value, unique: true })]]))
+  const Thing = defineModel('Thing', fields)
+  await createTables(db, [Thing])
+  const found = await introspect(db)
+  t.strictSame(found.notes, [])
+  t.strictSame(byName(await load(t, found)), byName([Thing]))
+})
+
+/** Columns whose defaults are written with the escapes of an engine. */
+const escaped = {
+  sqlite: String.raw`a text default 'it''s \n \', b text default "it's \", c text default ('\')`,
+  postgres: String.raw`a text default E'it\'s \n \\ \u0041', b varchar(20) default '\', c text default (U&'\0041\\')`,
+  mariadb: String.raw`a longtext default 'it\'s \n \r \Z \\ \% \b \t \q', b varchar(20) default 'it\'s \n \Z \\',
+    c text default ('it''s \\')`
+}[engine]
+
+test('D-85: a default that others wrote with escapes is the text that the database fills in', async (t) => {
+  const db = await database(t, [`create table note (id integer not null primary key, ${escaped})`])
+  await sql`insert into note (id) values (1)`.execute(db)
+  const { models: [model], notes } = await introspect(db)
+  const { rows } = await sql`select a, b, c from note`.execute(db)
+  t.strictSame(notes, [])
+  t.strictSame([Object.fromEntries(model?.columns.slice(1).map(({ name, options }) => [name, options.default]) ?? [])],
+    rows)
+})
+
 /** Columns whose default is the current time, and one whose default no field can declare. */
 const filled = {
   sqlite: `a datetime not null default (datetime('now')), b datetime default (strftime('%Y-%m-%d %H:%M:%S', 'now')),

@@ -2,6 +2,7 @@
 
 import { runInNewContext } from 'node:vm'
 import { test } from 'tap'
+import { mariadbCatalog } from '../../lib/engines/mariadb/catalog.js'
 import { defaultValue, expression } from '../../lib/tooling/introspect/default-values.js'
 import { constantName, fieldName, modelName, Names, referenceName } from '../../lib/tooling/introspect/names.js'
 import { describeNotes } from '../../lib/tooling/introspect/describe-notes.js'
@@ -77,7 +78,7 @@ test('defaults are values where they have counterparts, and expressions of the d
   const rows: ReadonlyArray<readonly [StorageName, string | null, unknown]> = [
     ['text', null, undefined], ['text', 'NULL', undefined], ['text', 'NULL::character varying', undefined],
     ['text', "'a''b'", "a'b"], ['text', "'x'::character varying(10)", 'x'],
-    ['text', "('(')", '('], ['text', "''", ''], ['text', 'upper(1)', expression], ['text', "'a\\b'", expression],
+    ['text', "('(')", '('], ['text', "''", ''], ['text', 'upper(1)', expression], ['text', "'a\\b'", 'a\\b'],
     ['text', 'current_timestamp', expression],
     ['integer', '1', 1], ['integer', "'-1'::integer", -1], ['integer', '(0)::bigint', 0],
     ['integer', "''", expression], ['integer', "nextval('x'::regclass)", expression],
@@ -103,11 +104,19 @@ test('defaults are values where they have counterparts, and expressions of the d
     ['boolean', "b'0'", false], ['boolean', "b'1'", true], ['text', '"open"', 'open'], ['text', '"a""b"', 'a"b'],
     ['uuid', "'0F8FAD5B-d9cb-469f-a165-70867728950e'::uuid", '0f8fad5b-d9cb-469f-a165-70867728950e'],
     ['uuid', 'gen_random_uuid()', expression],
-    ['json', "'{\"a\": [1]}'::jsonb", { a: [1] }], ['json', "'{'", expression], ['key', '1', expression]
+    ['json', "'{\"a\": [1]}'::jsonb", { a: [1] }], ['json', "'{'", expression],
+    ['json', String.raw`'{"a": "\n"}'`, { a: '\n' }], ['key', '1', expression]
   ]
   for (const [kind, declared, expected] of rows) {
     t.strictSame(defaultValue(kind, declared), expected, `${kind} ${declared}`)
   }
+  t.end()
+})
+
+test('D-85: the escapes of MariaDB in a default become what they stand for', (t) => {
+  const { toStandardTexts } = mariadbCatalog
+  t.equal(toStandardTexts?.(String.raw`'it\'s' 'it''s' '\\n' '\n\r\0\Z' 'a\\\\\'b' '\\%'`),
+    "'it''s' 'it''s' '\\n' '\n\r\0\u001a' 'a\\\\''b' '\\%'")
   t.end()
 })
 

@@ -6,12 +6,13 @@ import Fastify from 'fastify'
 import { Kysely, sql, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  defineModel, foreignKey, openAuth, readOnlyAuth, text, type Model, type Policy, type ResourceOptions
+  defineModel, foreignKey, key, openAuth, readOnlyAuth, text, type Model, type Policy, type ResourceOptions
 } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { findRefused, requireEnforceable } from '../../lib/tables/enforceable.js'
+import { findClosedWrites } from '../../lib/tooling/cli/closed-writes.js'
 import { readTables } from '../../lib/tables/read-tables.js'
 
 const Country = defineModel('Country', { code: text() })
@@ -47,7 +48,8 @@ test('D-270: SQLite: a foreign key to a column that is not unique fails at start
     ['create', 'update', 'delete'].map((operation) => `- ${operation} in table '${table}': ${mismatch}\n`))
   t.equal(message, `The database would refuse all of these writes:\n${writes.join('')}` +
     'A foreign key needs a table to refer to, with a primary key or unique index of exactly the columns that it ' +
-    'refers to, and a trigger the tables that it names. Add what is missing, or close these operations in the policy')
+    'refers to, a trigger the tables that it names, and a view a trigger \'instead of\' each operation. ' +
+    'Add what is missing, or close these operations in the policy')
   const partial = "create unique index by_code on country (code) where code > 'a'"
   t.equal((await start(t, [country, partial, city('Country (code)')], both)).message, message)
   const collated = 'create unique index by_code on country (code collate nocase)'
@@ -123,6 +125,53 @@ test('D-270: SQLite: such a foreign key bothers nobody if clients write neither 
   }
 })
 
+/** A view of the countries, and triggers through which its records are written. */
+const lands = [country, 'create view land as select id, code from country']
+const triggers = {
+  create: 'create trigger c instead of insert on land begin insert into country (code) values (new.code); end',
+  update: 'create trigger u instead of update on land begin update country set code = new.code where id = old.id; end',
+  delete: 'create trigger d instead of delete on land begin delete from country where id = old.id; end'
+}
+const Land = defineModel('Land', { code: text() })
+const viewLine = (operation: string) => `- ${operation} in table 'land': cannot modify land because it is a view\n`
+
+test('D-270: SQLite: a write to a view without a trigger for it fails at start, not at each write', async (t) => {
+  const open = [[Land, openAuth()]] as const
+  const { message } = await start(t, lands, open)
+  t.match(message, `writes:\n${['create', 'update', 'delete'].map(viewLine).join('')}A foreign key`)
+  const { message: rest } = await start(t, [...lands, triggers.create], open)
+  t.match(rest, `writes:\n${['update', 'delete'].map(viewLine).join('')}A foreign key`)
+  const creates: Policy = { ...openAuth(), open: ['list', 'read', 'create'], closed: ['update', 'delete'] }
+  t.equal((await start(t, [...lands, triggers.create], [[Land, creates]])).message, '')
+  t.equal((await start(t, lands, [[Land, readOnlyAuth()]])).message, '')
+  const wrong = triggers.delete.replace('from country', 'from nowhere')
+  t.match((await start(t, [...lands, triggers.create, triggers.update, wrong], open)).message,
+    "writes:\n- delete in table 'land': no such table: main.nowhere\nA foreign key")
+})
+
+test('D-270: SQLite: a view with triggers is written as a table is', async (t) => {
+  const Keyed = defineModel('Land', { id: key({ generated: false }), code: text() })
+  const create = triggers.create.replace('(code) values (', '(id, code) values (new.id, ')
+  const { app, message } = await start(t, [...lands, create, triggers.update, triggers.delete], [[Keyed, openAuth()]])
+  t.equal(message, '')
+  const write = async (method: 'POST' | 'PUT' | 'DELETE', url: string, payload?: object) =>
+    (await app.inject({ method, url: `/api/land/${url}`, ...payload && { payload } })).statusCode
+  t.equal(await write('POST', '', { id: 1, code: 'a' }), 201)
+  t.equal(await write('PUT', '1/', { code: 'b' }), 200)
+  t.match((await app.inject('/api/land/1/')).json(), { id: 1, code: 'b' })
+  t.equal(await write('DELETE', '1/'), 204)
+})
+
+test('D-270: SQLite: serve --write would close what a view does not take', async (t) => {
+  const db = openSqlite<Tables>(':memory:')
+  t.teardown(async () => { await db.destroy() })
+  for (const statement of [...lands, triggers.update]) await sql.raw(statement).execute(db)
+  const { served, notes } = await findClosedWrites(db, [Country, Land])
+  t.strictSame(served, [{ model: Country, closed: [] }, { model: Land, closed: ['create', 'delete'] }])
+  t.strictSame(notes, ['create', 'delete'].map((operation) =>
+    ({ table: 'land', why: `takes no ${operation}: cannot modify land because it is a view` })))
+})
+
 test('D-270: SQLite: a database that is locked is not said to refuse anything', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const other = new Database(path)
@@ -141,7 +190,7 @@ test('D-270: SQLite: a database that is locked is not said to refuse anything', 
   })
 })
 
-test('D-270: servers, which refuse to make such a foreign key, are asked for none', async (t) => {
+test('D-270: servers, which refuse to make such a foreign key, are asked for no tables', async (t) => {
   const db = openSqlite<Tables>(':memory:')
   const server = openPostgres<Tables>('postgres://localhost:1/nothing')
   t.teardown(async () => { await Promise.all([db.destroy(), server.destroy()]) })

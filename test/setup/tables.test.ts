@@ -1006,7 +1006,11 @@ test('D-113: a trigger of a server may fill a column, and so may a view', async 
   const table = `create table thing (${key}, name ` +
     `${here({ sqlite: 'text', postgres: 'text', mariadb: 'varchar(50)' })} not null, tenant integer not null)`
   const db = await made(t, table, ...here({
-    sqlite: ['alter table thing rename to base', 'create view thing as select id, name, tenant from base'],
+    sqlite: [
+      'alter table thing rename to base', 'create view thing as select id, name, tenant from base',
+      ...['insert', 'update', 'delete'].map((event) =>
+        `create trigger on_${event} instead of ${event} on thing begin delete from base where false; end`)
+    ],
     postgres: [
       'create function fill() returns trigger language plpgsql as $$ begin new.tenant := 7; return new; end $$',
       'create trigger fill before insert on thing for each row execute function fill()'

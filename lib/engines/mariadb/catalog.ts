@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { isSafe, type Catalog } from '../catalog.js'
 import { described, type TypeTable } from '../described-types.js'
-import { exactCollation } from './texts.js'
+import { exactCollation, toStandardTexts } from './texts.js'
 
 const { bigint, number, text } = described
 
@@ -129,6 +129,13 @@ export const mariadbCatalog: Catalog = {
       ', which has no transactions: run ''alter table … engine = InnoDB''') as why
     from information_schema.tables t join information_schema.engines e on e.engine = t.engine
     where t.table_schema = database() and coalesce(e.transactions, 'NO') <> 'YES'`,
+  // An updatable view may refuse some writes, too, but nothing tells which.
+  refusedByViews: sql`
+    select v.table_name as \`table\`, o.operation, 'it is not updatable, and no view of MariaDB has triggers' as why
+    from information_schema.views v
+    cross join (select 'create' as operation union all select 'update' union all select 'delete') o
+    where v.table_schema = database() and v.is_updatable = 'NO'`,
+  toStandardTexts,
   // An enum that is not null has its first value as a default.
   implicitDefaults: ['enum'],
   types: {

@@ -76,6 +76,17 @@ function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
 /** Storage of texts in MariaDB. For some types and collations of columns, {@link textsOf} returns another one. */
 export const text = { ...anyText, ofType: textsOf } as const satisfies Storage
 
+/** What a character after a backslash stands for in the texts of a default, in standard SQL; others are themselves. */
+const escapes = new Map([["'", "''"], ['0', '\0'], ['n', '\n'], ['r', '\r'], ['Z', '\u001a']])
+
+/**
+ * Converts the texts in a default, as information_schema shows it, to standard SQL. MariaDB escapes backslashes and
+ * some control characters in all of them, and quotes in those of long texts.
+ */
+export function toStandardTexts (declared: string): string {
+  return declared.replaceAll(/\\([^])/g, (_, character: string) => escapes.get(character) ?? character)
+}
+
 /** Matches a time as MariaDB writes it: with two or three digits for the hours, and maybe a minus or a fraction. */
 const time = /^-?(?:\d\d|[1-8]\d\d):[0-5]\d:[0-5]\d(?:\.(\d+))?$/
 

@@ -35,7 +35,7 @@ export const expression = Symbol('expression')
  * otherwise a value. Returns {@link expression} if a field of the kind cannot declare it, and undefined if the column
  * has no default, or null. The caller must check the value: it may break a rule of the kind or an option of the field.
  *
- * @param declared  the default as SQL; null if there is none
+ * @param declared  the default as SQL, in whose texts a backslash is an ordinary character; null if there is none
  */
 export function defaultValue (kind: StorageName, declared: string | null): Json | undefined | typeof expression {
   const written = declared ?? 'null'
@@ -79,11 +79,9 @@ function bare (text: string): string {
 
 /**
  * Returns the value of an SQL literal as text: `abc` for `'abc'`, and numbers, `true` and `false` as they are. Also
- * `0` for MariaDB's bit `b'0'`, and `abc` for SQLite's text `"abc"`. Returns undefined for anything else, and for a
- * text with a backslash, which engines read differently.
+ * `0` for MariaDB's bit `b'0'`, and `abc` for SQLite's text `"abc"`. Returns undefined for anything else.
  */
 function readLiteral (text: string): string | undefined {
-  if (text.includes('\\')) return undefined
   const [, quoted] = /^'((?:[^']|'')*)'$/s.exec(text) ?? []
   if (quoted !== undefined) return quoted.replaceAll("''", "'")
   const [, other] = /^"((?:[^"]|"")*)"$/s.exec(text) ?? /^b'([01])'$/i.exec(text) ?? []
@@ -110,8 +108,7 @@ const literalConverters: Readonly<Partial<Record<StorageName, (literal: string) 
   bigint: (literal) => /^-?\d+$/.test(literal) ? String(BigInt(literal)) : undefined,
   decimal: (literal) => finite(literal) === undefined ? undefined : literal,
   boolean: (literal) => booleanLiterals.get(literal.toLowerCase()),
-  // PostgreSQL writes whole hours of an offset without minutes.
-  datetime: (literal) => datetime(literal.replace(/(:\d\d(?:\.\d+)?[+-]\d\d)$/, '$1:00')),
+  datetime,
   date: (literal) => datetime(literal)?.slice(0, 10),
   uuid: (literal) => literal.toLowerCase(),
   json: readJson

@@ -1,5 +1,6 @@
 import type { CheckCompiler } from '../../../schemas/check.js'
 import { valueSchema } from '../../../schemas/shapes.js'
+import type { Handle } from '../../database/engine.js'
 import { isYes, type ColumnRow } from '../../engines/catalog.js'
 import type { StorageName } from '../../engines/storage.js'
 import { messageOf } from '../../errors.js'
@@ -16,8 +17,9 @@ import type { FieldPlan, Note } from './model-plan.js'
  */
 const standIns: readonly [Field, Field] = [{ kind: 'key', options: {} }, { kind: 'key', options: { column: 'key' } }]
 
-/** Key, checks and notes of a table, for planning the option `default` of its fields. */
+/** Database of a table, its key, checks and notes, for planning the option `default` of its fields. */
 export interface DefaultSetting {
+  readonly handle: Handle
   /** The primary key of the table; undefined if it has several columns. */
   readonly key: FieldPlan | undefined
   /** Compiles the check that a default fits its field. */
@@ -45,7 +47,7 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
   const fault = faultOf(limited, values, setting)
   if (fault !== undefined) return fault
   const hasNone = plan.kind === 'password' || plan.options.readOnly === true
-  const value = hasNone ? undefined : defaultValue(values, column.declared)
+  const value = hasNone ? undefined : defaultValue(values, standardDefault(column, setting))
   if (value !== undefined && value !== expression) {
     const complete = { ...limited, options: { ...limited.options, default: value } }
     if (faultOf(complete, values, setting) === undefined) return complete
@@ -53,6 +55,13 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
   const why = hasNone ? undefined : whenAbsent(plan, column, value !== undefined)
   if (why !== undefined) setting.notes.push({ table: column.table, column: column.name, why })
   return limited
+}
+
+/** Returns the default of a column as standard SQL; null if it has none. */
+function standardDefault (
+  { declared }: ColumnRow, { handle: { dialect: { catalog } } }: DefaultSetting
+): string | null {
+  return declared === null ? null : catalog.toStandardTexts?.(declared) ?? declared
 }
 
 /**
