@@ -9,7 +9,10 @@ import type { Parameter, Storage, StorageTable } from './storage.js'
  * fail after its deadline. A deadline is in milliseconds of `performance.now()`.
  */
 export interface ListDeadline {
-  /** Query that answers 1 or more if the connection has the SQL function of `everyRow` and `someRows`, otherwise 0. */
+  /**
+   * Query that answers 1 or more if the connection has the SQL function that the conditions of `everyRow` and
+   * `someRows` call to compare the clock with the deadline; otherwise 0.
+   */
   readonly isAvailable: RawBuilder<unknown>
   /**
    * Returns a condition that is true before the deadline, and makes the statement fail after it. The engine checks the

@@ -131,7 +131,7 @@ export interface Storage {
   /**
    * Returns two stored values for a value that records show: the least one that is shown so, and the least one that is
    * shown as the next greater value. For `1.01` with two digits after the point, they are about 1.005 and 1.015. If
-   * present, `shown` gets these two in place of each value.
+   * `bounds` is present, {@link shown} makes its condition of these two in place of each value of the filter.
    */
   readonly bounds?: (value: Json, options: FieldOptions) => readonly [Stored, Stored]
   /**

@@ -88,7 +88,7 @@ interface Refusals {
  */
 class RefusalLog {
   readonly #log: FastifyBaseLogger
-  /** Refusals that are being counted, by queue and outcome. */
+  /** Counts of the minute after a first refusal, by the queue and by the outcome of the requests: `full` or `late`. */
   readonly #open = new Map<string, Refusals>()
 
   constructor (log: FastifyBaseLogger) {

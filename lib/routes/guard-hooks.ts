@@ -68,8 +68,8 @@ const restoreUser: preHandlerHookHandler = (request, _reply, done) => {
 }
 
 /**
- * Returns a hook that refuses requests that a browser sends for a page of another origin, as {@link browserGuard} does.
- * GET and HEAD requests pass, whatever the operation: the application's route may have any method.
+ * Returns a hook for a route of the application. The hook refuses requests that a browser sends for a page of another
+ * origin, as {@link browserGuard} does. GET and HEAD requests pass, even if the route is guarded like a write.
  */
 function refuseForeign (allowedOrigins: readonly string[]): preHandlerHookHandler {
   const guard = browserGuard(allowedOrigins)

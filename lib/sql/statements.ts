@@ -128,8 +128,8 @@ function isTheOne ({ dialect }: SqlContext, { model }: StatementShape, from = 0)
 }
 
 /**
- * Returns the conditions of {@link isTheOne}. If the resource has an owner field, also the condition that the field
- * holds the id of the user, which fills the slot after those of the key.
+ * Returns the conditions that a row is the record of a key and, if the resource has an owner field, that this field
+ * holds the id of the user. The values of the key fill the slots from position `from` on, and the id fills the next.
  */
 function isOwn (context: SqlContext, shape: StatementShape, from = 0): Conditions {
   const { model, owner } = shape

@@ -17,7 +17,7 @@ export class Deadline {
     this.#onLate = undefined
   }
 
-  /** Calls `onLate`, if the deadline has not ended. Only the timer calls this. */
+  /** Calls `onLate`, if {@link end} was not called before. Only the timer calls this, when the time is up. */
   expire (): void {
     this.#onLate?.()
   }

@@ -62,8 +62,8 @@ interface Bounds {
   earliest (value: Value): Text
   latest (value: Value): Text
   /**
-   * Gets a condition on what records show, and returns the SQL to use in its place. If the bounds alone decide, the SQL
-   * is true without testing the condition.
+   * Returns SQL for a condition on what records show, to be used beside conditions on `earliest` and `latest`. If these
+   * select exactly, because the column has no texts of another form, the SQL is true without testing the condition.
    */
   exactly (condition: RawBuilder<SqlBool>): RawBuilder<SqlBool>
 }
