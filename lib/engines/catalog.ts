@@ -96,13 +96,6 @@ export interface PartitionRow {
   readonly column: string
 }
 
-/** A write that a view refuses whatever its values, and the reason: `it is …`. */
-export interface RefusedByView {
-  readonly table: string
-  readonly operation: 'create' | 'update' | 'delete'
-  readonly why: string
-}
-
 /** A table to which `alter table` cannot add every column, and the reason in words. */
 export interface UnalterableRow {
   readonly table: string
@@ -175,11 +168,6 @@ export interface Catalog {
    * for every table.
    */
   readonly tablesWithoutTransactions?: RawBuilder<{ readonly table: string, readonly why: string }>
-  /**
-   * Query for the writes that views, materialized views and foreign tables refuse whatever their values, with the
-   * reason. Absent for SQLite, which says so when it plans a write.
-   */
-  readonly refusedByViews?: RawBuilder<RefusedByView>
   /**
    * Converts the texts in a default to standard SQL: a quote in a text is doubled, and a backslash is an ordinary
    * character. Absent if the engine writes defaults so.

@@ -170,11 +170,14 @@ function isPermittedOrigin (request: FastifyRequest, allowedOrigins: readonly st
   return origin === undefined || isOwnOrigin(origin, request)
 }
 
+/** The port that an origin leaves out, by the protocol. */
+const defaultPorts = new Map([['http', ':80'], ['https', ':443']])
+
 /**
  * True if an origin is that of the host of a request. Browsers write it in lower case, and without the port that the
  * protocol has by default; the header `Host` may have both.
  */
 function isOwnOrigin (origin: string, { protocol, host }: FastifyRequest): boolean {
-  const own = `${protocol}://${host}`
-  return origin === own || (URL.canParse(own) && origin === new URL(own).origin)
+  const own = `${protocol}://${host.toLowerCase()}`
+  return origin === own || `${origin}${defaultPorts.get(protocol)}` === own
 }

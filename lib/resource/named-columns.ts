@@ -97,10 +97,12 @@ function openedPath (model: Model, written: string): readonly [name: string, pat
   return [pathName(path), path]
 }
 
-/** Returns the {@link suggestion} for the first name of a path that leads no further. */
+/**
+ * Returns the {@link suggestion} for the first name of a path that is no field; an empty text if the path goes on after
+ * a field that is no foreign key.
+ */
 function stepSuggestion (model: Model, [name = '', ...rest]: readonly string[]): string {
   const column = model.byName.get(name)
-  return isForeignKey(column) && rest.length > 0
-    ? stepSuggestion(column.target(), rest)
-    : suggestion(name, Object.keys(model.fields))
+  if (column === undefined) return suggestion(name, Object.keys(model.fields))
+  return isForeignKey(column) ? stepSuggestion(column.target(), rest) : ''
 }

@@ -26,47 +26,28 @@ export interface ImpossibleWrite {
   readonly why: string
 }
 
-/** A write of clients, and a statement that writes to the same columns. */
-interface PlannedWrite extends Pick<ImpossibleWrite, 'model' | 'operation'> {
-  readonly statement: RawBuilder<unknown>
-}
-
 /**
- * Finds the writes that the database refuses whatever their values: on SQLite because of a foreign key, a trigger or a
- * view without triggers, on other engines because a view is not updatable. On those, a foreign key needs a table that
- * exists.
+ * Finds the writes that SQLite refuses whatever their values, because of a foreign key, a trigger, or a view without a
+ * trigger. SQLite lets a foreign key refer to a table or columns that do not exist, or to columns that are not unique.
+ * It then refuses writes to the tables on both sides of the foreign key, and other writes that cause these by a trigger
+ * or `on delete cascade`. To find them, this function lets SQLite plan a write of each kind by `explain`, which does
+ * not execute it. Returns none for other engines, where a foreign key needs a table that exists.
  */
 export async function findRefused (
   handle: AnyKysely, tables: DatabaseTables, writes: readonly PermittedWrites[]
 ): Promise<readonly ImpossibleWrite[]> {
-  const planned = writes.flatMap((write) =>
-    plansOf(write, tables).filter(({ operation }) => write.operations.includes(operation)))
-  const { db, dialect: { catalog } } = readHandle(handle)
-  if (catalog.refusedByViews === undefined) return await refusedPlans(handle, planned)
-  const toViews = planned.filter(({ model }) => tables.isView(model))
-  if (toViews.length === 0) return []
-  const { rows } = await catalog.refusedByViews.execute(db)
-  return toViews.flatMap(({ model, operation }) => rows
-    .filter((row) => row.operation === operation && tables.isSameTable(model, row))
-    .map(({ why }) => ({ model, operation, why })))
-}
-
-/**
- * Finds the writes that SQLite refuses to plan. SQLite lets a foreign key refer to a table or columns that do not
- * exist, or to columns that are not unique. It then refuses writes to the tables on both sides of the foreign key, and
- * other writes that cause these by a trigger or `on delete cascade`. `explain` plans a statement without executing it.
- */
-async function refusedPlans (
-  handle: AnyKysely, planned: readonly PlannedWrite[]
-): Promise<readonly ImpossibleWrite[]> {
   const { db, dialect } = readHandle(handle)
   const refused: ImpossibleWrite[] = []
-  for (const { model, operation, statement } of planned) {
-    await sql`explain ${statement}`.execute(db).catch((failure: unknown) => {
-      // A lock, or a file that cannot be read, says nothing of the statement.
-      if (failureKind(dialect, failure) !== undefined) throw failure
-      refused.push({ model, operation, why: messageOf(failure) })
-    })
+  if (dialect.schema.needsTargets) return refused
+  for (const { model, operations, kept } of writes) {
+    for (const [operation, statement] of statementsOf(model, kept, tables.isView(model))) {
+      if (!operations.includes(operation)) continue
+      await sql`explain ${statement}`.execute(db).catch((failure: unknown) => {
+        // A lock, or a file that cannot be read, says nothing of the statement.
+        if (failureKind(dialect, failure) !== undefined) throw failure
+        refused.push({ model, operation, why: messageOf(failure) })
+      })
+    }
   }
   return refused
 }
@@ -88,20 +69,24 @@ export async function requireEnforceable (
     'Add what is missing, or close these operations in the policy')
 }
 
-/** Returns a write of each kind for SQLite to plan, without an update if that would set no column. */
-function plansOf ({ model, kept }: PermittedWrites, tables: DatabaseTables): readonly PlannedWrite[] {
+/**
+ * Returns a write of each kind, without an update if that would set no column. For a table, each has `returning`, as
+ * the writes of requests have, because SQLite then checks more foreign keys. For a view that has any trigger, SQLite
+ * would then permit every write, also one without a trigger of its own, which changes nothing.
+ */
+function statementsOf (
+  model: Model, kept: PermittedWrites['kept'], isView: boolean
+): ReadonlyArray<readonly [ImpossibleWrite['operation'], RawBuilder<unknown>]> {
   const table = sql.table(model.table)
-  // With `returning`, which the writes of requests have, SQLite checks more foreign keys of a table. But to a view with
-  // any trigger it then permits every write, also one without a trigger of its own, which changes nothing.
-  const returning = tables.isView(model) ? sql`` : sql`returning 1`
+  const returning = isView ? sql`` : sql`returning 1`
   const never = [...keyColumnsOf(model), ...kept]
   const values = model.columns
     .filter((column) => !(isFilledByDatabase(column) || never.includes(column)))
     .map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(name)}`)
   const update = sql`update ${table} set ${sql.join(values)} ${returning}`
   return [
-    { model, operation: 'create', statement: sql`insert into ${table} default values ${returning}` },
-    ...values.length === 0 ? [] : [{ model, operation: 'update', statement: update } as const],
-    { model, operation: 'delete', statement: sql`delete from ${table} ${returning}` }
+    ['create', sql`insert into ${table} default values ${returning}`],
+    ...values.length === 0 ? [] : [['update', update] as const],
+    ['delete', sql`delete from ${table} ${returning}`]
   ]
 }

@@ -77,7 +77,8 @@ test('T-65: the own Origin is permitted however Host writes it', async (t) => {
       { host: 'site.example:443', origin: 'http://site.example' },
       { host: 'site.example:80', origin: 'https://site.example' },
       { host: 'site.example:8080', origin: 'http://site.example' }, { host: 'a b', origin: 'http://a' },
-      { host: 'a b', origin: '' }
+      { host: 'a b', origin: '' }, { host: 'a', origin: 'null', 'x-forwarded-proto': 'tcp' },
+      { host: 'x@evil.example', origin: 'http://evil.example' }, { host: 'localhost/a', origin: 'http://localhost' }
     ]) t.equal(await send(headers), 403, JSON.stringify(headers))
   })
 })

@@ -190,7 +190,7 @@ test('D-270: SQLite: a database that is locked is not said to refuse anything', 
   })
 })
 
-test('D-270: servers, which refuse to make such a foreign key, are asked for no tables', async (t) => {
+test('D-270: servers, which refuse to make such a foreign key, are asked for none', async (t) => {
   const db = openSqlite<Tables>(':memory:')
   const server = openPostgres<Tables>('postgres://localhost:1/nothing')
   t.teardown(async () => { await Promise.all([db.destroy(), server.destroy()]) })

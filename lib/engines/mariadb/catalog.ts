@@ -129,12 +129,6 @@ export const mariadbCatalog: Catalog = {
       ', which has no transactions: run ''alter table … engine = InnoDB''') as why
     from information_schema.tables t join information_schema.engines e on e.engine = t.engine
     where t.table_schema = database() and coalesce(e.transactions, 'NO') <> 'YES'`,
-  // An updatable view may refuse some writes, too, but nothing tells which.
-  refusedByViews: sql`
-    select v.table_name as \`table\`, o.operation, 'it is not updatable, and no view of MariaDB has triggers' as why
-    from information_schema.views v
-    cross join (select 'create' as operation union all select 'update' union all select 'delete') o
-    where v.table_schema = database() and v.is_updatable = 'NO'`,
   toStandardTexts,
   // An enum that is not null has its first value as a default.
   implicitDefaults: ['enum'],

@@ -135,11 +135,6 @@ export const postgresCatalog: Catalog = {
         and (g.tgtype & 66 = 0 and g.tgtype & 20 > 0 or g.tgtype & 11 = 11))
       or c.relkind <> 'v' and exists (
         select 1 from pg_rewrite r where r.ev_class = c.oid and r.ev_type = '4' and r.is_instead))`,
-  // The function returns a bit for each command, also for a view with triggers `instead of` it or with rules.
-  refusedByViews: sql`
-    select c.relname as "table", o.name as operation, 'it is not updatable' as why
-    from pg_class c cross join (values ('update', 4), ('create', 8), ('delete', 16)) o (name, command)
-    where ${visible} and c.relkind in ('v', 'm', 'f') and pg_relation_is_updatable(c.oid, true) & o.command = 0`,
   types: {
     int2: integer,
     int4: integer,
