@@ -6,7 +6,7 @@ import type { FieldKindRow } from '../fields/field-kind-row.js'
 import { fieldKinds, type FieldKind } from '../fields/field-kinds.js'
 import type { FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
-import { keyName, type Column, type ForeignKeyColumn, type Model } from './model.js'
+import { isModel, keyName, type Column, type ForeignKeyColumn, type Model } from './model.js'
 
 export type { Column, ForeignKeyColumn }
 
@@ -36,7 +36,7 @@ export function targetFinder (model: string, name: string, find: () => Model): (
  *   defined, or if the primary key of the model has several columns
  */
 function requireTarget (target: Model | undefined, where: string): Model {
-  if (!(target?.byName instanceof Map)) {
+  if (!isModel(target)) {
     throw new errors.InvalidModel(`${where} refers to no model; do files import each other in a circle?`)
   }
   if (target.primaryKey.parts === undefined) return target

@@ -65,3 +65,8 @@ export interface Model<
    */
   readonly uniqueTogether: ReadonlyArray<readonly Column[]>
 }
+
+/** True if a value is a model. In an application without types, or whose files import each other, it may be another. */
+export function isModel (value: unknown): value is Model {
+  return typeof value === 'object' && value !== null && 'byName' in value && value.byName instanceof Map
+}

@@ -74,13 +74,15 @@ function withoutOperator (name: string, { field }: Column, operator: string): st
 function planCondition (model: Model, { name, path, operator }: ScopeTarget, value: unknown): ScopeCondition {
   const planned = planValues(path.column, operator, value)
   if (planned === undefined) {
-    if (Array.isArray(value) && value.includes(null)) {
-      throw wrong(model, `gives a list with null for '${name}': a list holds only values; null stands alone`)
-    }
-    const given = value === undefined ? 'undefined' : 'a value of a wrong type'
-    throw wrong(model, `gives ${given} for '${name}', which must be ${expected[syntaxOf(operator)](path.column)}`)
+    const wanted = expected[syntaxOf(operator)](path.column)
+    throw wrong(model, `gives ${describeGiven(value)} for '${name}', which must be ${wanted}`)
   }
   return { path, ...planned }
+}
+
+function describeGiven (value: unknown): string {
+  if (Array.isArray(value) && value.includes(null)) return 'a list with null'
+  return value === undefined ? 'undefined' : 'a value of a wrong type'
 }
 
 function wrong ({ name }: Model, message: string): Error {

@@ -2,7 +2,7 @@ import type { UserColumns } from '../database/find-user.js'
 import { errors } from '../errors.js'
 import type { FieldKind } from '../fields/field-kinds.js'
 import { isSecret, type Column } from '../model/column.js'
-import type { Model } from '../model/define-model.js'
+import { isModel, type Model } from '../model/model.js'
 import { requireKnown, suggestion } from '../suggest.js'
 import type { Operation } from './operations.js'
 import type { Verify } from './passwords.js'
@@ -53,7 +53,7 @@ const optionNames: Readonly<Record<keyof UserAuthOptions, true>> = {
  */
 export function checkOptions (users: Model, options: UserAuthOptions): void {
   requireKnown<UserAuthOptions>('A policy', options, optionNames)
-  if (!(users?.byName instanceof Map)) {
+  if (!isModel(users)) {
     throw new errors.InvalidOptions('A policy for users needs their model; do files import each other in a circle?')
   }
   if (options.verify !== undefined && typeof options.verify !== 'function') {

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import { errors } from '../errors.js'
 import type { Column, ForeignKeyColumn } from '../model/column.js'
-import type { Model } from '../model/define-model.js'
+import { isModel, type Model } from '../model/model.js'
 import type { Path } from '../plan/path.js'
 import { compilePlanScope } from '../plan/plan-scope.js'
 import type { AnyPolicy } from '../policy/policy.js'
@@ -63,7 +63,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
 }
 
 function requireOptions (model: Model, options: ResourceOptions): void {
-  if (!(model?.byName instanceof Map)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
+  if (!isModel(model)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
   if (typeof options !== 'object' || options === null) {
     throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
   }

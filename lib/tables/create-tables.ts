@@ -2,7 +2,7 @@ import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
 import { readHandle, type AnyKysely, type Handle } from '../database/engine.js'
 import { errors } from '../errors.js'
-import type { Model } from '../model/define-model.js'
+import { isModel, type Model } from '../model/model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import { requireTables } from './compare-tables.js'
 import { readTables, type DatabaseTables } from './read-tables.js'
@@ -48,7 +48,7 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
 }
 
 function requireModels (models: readonly Model[]): void {
-  if (Array.isArray(models) && models.every((model) => model?.byName instanceof Map)) return
+  if (Array.isArray(models) && models.every(isModel)) return
   throw new errors.InvalidOptions('createTables() needs a list of models made by defineModel(); ' +
     'if one of them is undefined, do files import each other in a circle?')
 }

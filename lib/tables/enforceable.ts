@@ -65,7 +65,7 @@ export async function requireEnforceable (
   const lines = refused.map(({ model: { table }, operation, why }) => `- ${operation} in table '${table}': ${why}`)
   throw new errors.TableMismatch(`The database would refuse all of these writes:\n${[...new Set(lines)].join('\n')}\n` +
     'A foreign key needs a table to refer to, with a primary key or unique index of exactly the columns that it ' +
-    'refers to, a trigger the tables that it names, and a view a trigger \'instead of\' each operation. ' +
+    "refers to, a trigger the tables that it names, and a view a trigger 'instead of' each operation. " +
     'Add what is missing, or close these operations in the policy')
 }
 

@@ -364,7 +364,7 @@ const wrongScopes: ReadonlyArray<readonly [scope: () => unknown, log: RegExp]> =
   [() => ({ company: undefined }), /'Project' gives undefined for 'company'/],
   [() => ({ compnay: 1 }), /'compnay'.*did you mean 'company'/],
   [() => ({ company: '1' }), /wrong type for 'company'/],
-  [() => ({ company: [1, null] }), /gives a list with null for 'company': a list holds only values/],
+  [() => ({ company: [1, null] }), /gives a list with null for 'company', which must be /],
   [() => ({ name: 5 }), /wrong type for 'name'/],
   [() => ({ rank__ne: [] }), /wrong type for 'rank__ne'/],
   [() => ({ rank__in: 1 }), /wrong type for 'rank__in'/],

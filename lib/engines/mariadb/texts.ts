@@ -76,7 +76,7 @@ function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
 /** Storage of texts in MariaDB. For some types and collations of columns, {@link textsOf} returns another one. */
 export const text = { ...anyText, ofType: textsOf } as const satisfies Storage
 
-/** What a character after a backslash stands for in the texts of a default, in standard SQL; others are themselves. */
+/** Meanings of characters after a backslash in the texts of a default, in standard SQL. Others mean themselves. */
 const escapes = new Map([["'", "''"], ['0', '\0'], ['n', '\n'], ['r', '\r'], ['Z', '\u001a']])
 
 /**
