@@ -314,7 +314,7 @@ const uniqueFaults: Record<string, Fault> = {
   'a unique foreign key by its key': {
     wrong: unique([['name', 'user_id']]),
     right: unique([['name', 'user']]),
-    message: /names 'user_id', which is not a field/
+    message: /names 'user_id', which is not a field, did you mean 'user'\?/
   },
   'a unique field that only objects have': {
     wrong: unique([['name', 'toString']]),
