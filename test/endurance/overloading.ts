@@ -120,8 +120,13 @@ function sum (numbers: readonly number[]): number {
 }
 
 /** In a process of its own, so that it and the clients of this process do not keep each other waiting. */
+export function startAutocannon (args: readonly string[]) {
+  return spawn(process.execPath, [autocannon, '-j', ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+/** Starts it and returns what it measured. */
 export async function runAutocannon (args: readonly string[]): Promise<Result> {
-  const child = spawn(process.execPath, [autocannon, '-j', ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = startAutocannon(args)
   const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')])
   return JSON.parse(printed) as Result
 }

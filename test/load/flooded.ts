@@ -30,6 +30,12 @@ const app = Fastify()
 app.undocumented = 'memory and time are measured'
 app.get('/health', async () => ({ status: 'ok' }))
 app.get('/connections', (_request, reply) => { app.server.getConnections((_error, count) => { reply.send(count) }) })
+let served = 0
+app.get('/served', async () => served)
+app.addHook('onResponse', (request, reply, done) => {
+  if (request.url.startsWith('/api/') && reply.statusCode === 200) served += 1
+  done()
+})
 app.get('/healthz', async () => ({ status: 'up' }))
 app.get('/readyz', async () => await app.restModels.health())
 await app.register(restModels, { db })

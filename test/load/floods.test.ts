@@ -6,7 +6,7 @@ import { get as getHttp } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test, type Test } from 'tap'
-import { runAutocannon } from '../endurance/overloading.js'
+import { runAutocannon, startAutocannon } from '../endurance/overloading.js'
 import { engine } from '../support/database.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { emptyDatabase } from '../support/database.js'
@@ -100,12 +100,16 @@ async function askFresh (url: string): Promise<readonly [status: number, took: n
 }
 
 test('R-43: with 1,000 busy connections, a new one is told that the app lives', {
-  timeout: 60_000,
+  timeout: 180_000,
   skip: engine === 'sqlite' ? false : 'the answers come from the process, so one engine is enough'
 }, async (t) => {
   const { address } = await startApp(t)
-  const load = runAutocannon(['-c', '1000', '-d', '25', `${address}/api/text/?limit=20`])
-  await waitFor('all are connected', async () => Number(await (await fetch(`${address}/connections`)).text()) >= 1000)
+  const ask = async (path: string): Promise<number> => Number(await (await fetch(`${address}${path}`)).text())
+  // On a slow machine a client waits for longer than autocannon does by default, and would leave again.
+  const load = startAutocannon(['-c', '1000', '-d', '150', '-t', '150', `${address}/api/text/?limit=20`])
+  t.teardown(() => load.kill())
+  await waitFor('all are connected', async () => await ask('/connections') >= 1000, 120_000)
+  const before = await ask('/served')
   const times: Record<string, number[]> = { healthz: [], readyz: [] }
   for (const end = performance.now() + 3000; performance.now() < end; await sleep(10)) {
     for (const [path, took] of Object.entries(times)) {
@@ -114,8 +118,8 @@ test('R-43: with 1,000 busy connections, a new one is told that the app lives', 
       took.push(milliseconds)
     }
   }
-  const { '2xx': served } = await load
-  t.ok(served > 500, `${served} lists were served meanwhile`)
+  const served = await ask('/served') - before
+  t.ok(served > 100, `${served} lists were served meanwhile`)
   for (const [path, took] of Object.entries(times)) {
     const p99 = took.sort((one, other) => one - other)[Math.floor(took.length * 0.99)] ?? Infinity
     const most = path === 'healthz' ? 250 : 1500
