@@ -1,5 +1,5 @@
 import {
-  engineNames, findEngine, variableOf, type EngineName, type FoundEngine, type MissingEngine
+  engineNames, findEngineForRun, variableOf, type EngineName, type FoundEngine, type MissingEngine
 } from '../test/support/engines/find-engine.js'
 import { programKinds, whyMissing } from '../test/support/engines/programs.js'
 import { reasonOf } from '../test/support/engines/sql.js'
@@ -34,7 +34,7 @@ async function main (): Promise<number> {
   if (isAll && missing.length > 0) {
     throw new Error(`npm run test:all needs what is missing here; npm test does without:\n${missing.join('\n')}`)
   }
-  const found = await Promise.all(engineNames.map(async (name) => [name, await findEngine(name)] as const))
+  const found = await Promise.all(engineNames.map(async (name) => [name, await findEngineForRun(name)] as const))
   const engines: Engines = new Map(found)
   for (const [name, engine] of engines) {
     console.log(`${name}: ${engine.url === undefined ? `not found: ${engine.why}` : engine.how}`)

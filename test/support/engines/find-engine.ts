@@ -62,7 +62,7 @@ export interface MissingEngine { readonly url?: never, readonly why: string }
 export async function findEngine (
   engine: EngineName, env: NodeJS.ProcessEnv = process.env
 ): Promise<FoundEngine | MissingEngine> {
-  const { variable, service, start } = engines[engine]
+  const { variable, service } = engines[engine]
   const named = env[variable] ?? ''
   if (named !== '') return await namedServer(engine, named)
   const running = await logIn(engine, service, 1000).catch(() => undefined)
@@ -76,10 +76,31 @@ export async function findEngine (
       `${new URL(service).username} in without a password; ${lacks}`
     }
   }
-  const server = await start()
-  const version = await orElse(server.stop, logIn(engine, server.url, 5000))
+  return await startEngine(engine)
+}
+
+/**
+ * A server for a run of many test files: the one that the environment names, else a private one, which has its data in
+ * memory and so takes a quarter less time than a service, else a service of this machine.
+ *
+ * @throws if the environment names one that cannot be logged into
+ */
+export async function findEngineForRun (engine: EngineName): Promise<FoundEngine | MissingEngine> {
+  const isNamed = (process.env[variableOf(engine)] ?? '') !== ''
+  if (isNamed || whyMissing(engine) !== undefined) return await findEngine(engine)
+  try {
+    return await startEngine(engine)
+  } catch (error) {
+    console.log(`${engine}: no private server could be started: ${reasonOf(error)}`)
+    return await findEngine(engine)
+  }
+}
+
+async function startEngine (engine: EngineName): Promise<FoundEngine> {
+  const { url, stop } = await engines[engine].start()
+  const version = await orElse(stop, logIn(engine, url, 5000))
   const [program = ''] = Object.values(requirePrograms(engine))
-  return { url: server.url, how: `a private server (${version}) of ${dirname(program)}`, stop: server.stop }
+  return { url, how: `a private server (${version}) of ${dirname(program)}`, stop }
 }
 
 async function namedServer (engine: EngineName, url: string): Promise<FoundEngine> {

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,8 +14,20 @@ export interface ServerFolder {
   remove (): void
 }
 
+/** Where Linux keeps files in memory. */
+const memory = '/dev/shm'
+/** Bytes that the servers of a run need at most; a container may have much less memory for files. */
+const neededMemory = 2 ** 31
+
+/** The folder of temporary files, in memory if there is room: there a server waits for no disk. */
+function temporaryFolder (): string {
+  if (!existsSync(memory)) return tmpdir()
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize >= neededMemory ? memory : tmpdir()
+}
+
 export function makeFolder (name: string, user: ServerUser | undefined): ServerFolder {
-  const path = mkdtempSync(join(tmpdir(), `rest-models-${name}-`))
+  const path = mkdtempSync(join(temporaryFolder(), `rest-models-${name}-`))
   if (user !== undefined) chownSync(path, user.uid, user.gid)
   const forget = atExit(() => { removeLater(path) })
   return {
