@@ -34,11 +34,13 @@ use_driver () (
   fi
 )
 
-# types FOLDER MODULE RESOLUTION
+# types FOLDER MODULE RESOLUTION: by both compilers that people use, TypeScript 7 and 6
 types () (
-  cp scripts/consumer.ts "$1" && cd "$1" &&
-    "$root/node_modules/.bin/tsc" --noEmit --strict --target es2023 --lib es2023 --types node \
-      --module "$2" --moduleResolution "$3" consumer.ts
+  cp scripts/consumer.ts "$1" && cd "$1" || exit 1
+  for compiler in tsc tsc6; do
+    "$root/node_modules/.bin/$compiler" --noEmit --strict --target es2023 --lib es2023 --types node \
+      --module "$2" --moduleResolution "$3" consumer.ts || exit 1
+  done
 )
 
 # page FOLDER MODULE RESOLUTION: without the types of Node, and with every declaration looked at
