@@ -8,7 +8,9 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test, type Test } from 'tap'
 import { bundleScript } from '../support/bundle-script.js'
-import { engineNames, findEngine, variableOf, type EngineName } from '../support/engines/find-engine.js'
+import {
+  engineNames, findEngine, findEngineForRun, variableOf, type EngineName, type FoundEngine
+} from '../support/engines/find-engine.js'
 import { lacks } from '../support/engines/lacks.js'
 import { startMariadb } from '../support/engines/mariadb-server.js'
 import { startPostgres } from '../support/engines/postgres-server.js'
@@ -80,6 +82,15 @@ for (const engine of engineNames) {
     await database.drop()
     await open
     t.notOk((await runSql(url, databases[engine])).some(({ name }) => name === database.name))
+  })
+
+  test(`${engine}: a run has a private server, or the one that the environment names`, async (t) => {
+    if (lacks(t, engine)) return
+    const { url = '', how, stop } = await findEngineForRun(engine, {}) as FoundEngine
+    t.match(how, /^a private server \(/)
+    t.match(await findEngineForRun(engine, { [variableOf(engine)]: url }), { url, how: variableOf(engine) })
+    await stop()
+    await t.rejects(runSql(url, 'select 1', 1000))
   })
 
   test(`${engine}: an unusable server in the environment is an error without the password`, async (t) => {
