@@ -13,12 +13,6 @@ port=$(node -e "
 export ORIGIN=http://127.0.0.1:$port DOCUMENT=./dist/site.json
 rm -rf "$generated" && mkdir "$generated"
 
-# unless they are there as the lock file says
-installed () {
-  [[ $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ]] ||
-    npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error
-}
-
 http () { curl --silent --fail --noproxy '*' --max-time 10 "$@"; }
 
 # document EXAMPLE: starts an example, waits for its document and leaves it running
@@ -56,7 +50,8 @@ program () (
     node "dist/compiled/$1.js"
 )
 
-need 'the linter and the generators are installed' installed
+need 'the linter and the generators are installed' \
+  npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error
 need 'the document of the workspace' document workspace
 stop
 check 'Spectral finds no error in the document of the workspace' spectral workspace

@@ -16,7 +16,7 @@ export interface ServerFolder {
 
 /** Where Linux keeps files in memory. */
 const memory = '/dev/shm'
-/** Bytes that the servers of a run need at most; a container may have much less memory for files. */
+/** Bytes. The servers of a run take a tenth of this; a container may have much less memory for files. */
 const neededMemory = 2 ** 31
 
 /** The folder of temporary files, in memory if there is room: there a server waits for no disk. */
