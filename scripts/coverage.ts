@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { fileURLToPath } from 'node:url'
 import { own, runCheck, type Outcome } from './run-tap.js'
 
-/** What Node writes of a process, as far as it is read here. */
+/** What a process wrote of its coverage, as far as it is read here. */
 interface ProcessCoverage {
-  readonly 'source-map-cache'?: Readonly<Record<string, { readonly data?: { sourcesContent?: unknown } | null }>>
+  readonly 'source-map-cache': Readonly<Record<string, { readonly data: { sources: readonly string[] } }>>
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -18,23 +18,22 @@ export function keepCoverage (): void {
 
 /**
  * Whether the processes whose coverage is kept have run every line, branch and function of the sources; prints
- * those which they have not. tap's own judgement is of no use for what tsx compiled (see withoutEmptySources).
+ * those which they have not. tap would judge the bundles instead of what they were made of.
  */
 export async function judgeCoverage (): Promise<Outcome> {
-  for (const file of readdirSync(folder)) withoutEmptySources(`${folder}/${file}`)
+  for (const file of readdirSync(folder)) namePaths(`${folder}/${file}`)
   const args = [
     'report', '--check-coverage', '--100', '--temp-directory', folder, '--reporter', 'text', '--skip-full',
-    '--include', 'lib/**', '--include', 'schemas/**'
+    '--exclude-after-remap', '--include', 'lib/**', '--include', 'schemas/**'
   ]
   return await runCheck('coverage', own('c8'), args)
 }
 
-/**
- * The source maps of tsx hold an empty list for the texts of their sources, which v8-to-istanbul takes for files
- * without lines, so that each file would count as covered. Without the list it reads the files.
- */
-function withoutEmptySources (file: string): void {
+/** tap names the sources of a bundle by URLs. By these, c8 would not recognize one whose coverage is judged. */
+function namePaths (file: string): void {
   const coverage = JSON.parse(readFileSync(file, 'utf8')) as ProcessCoverage
-  for (const { data } of Object.values(coverage['source-map-cache'] ?? {})) delete data?.sourcesContent
+  for (const { data } of Object.values(coverage['source-map-cache'])) {
+    data.sources = data.sources.map((url) => fileURLToPath(url))
+  }
   writeFileSync(file, JSON.stringify(coverage))
 }

@@ -13,13 +13,13 @@ export interface TestFile {
 }
 
 /**
- * Test files that share a process. Loading Fastify and the drivers takes as much CPU as the tests of most files, and
- * more if each module is compiled; then more files share it. Small groups keep all cores busy until the end.
+ * Test files that share a process. Loading Fastify and the drivers takes as much CPU as the tests of most files. Small
+ * groups keep all cores busy until the end.
  */
-const maxGroupFiles = { compiled: 20, bundled: 15 } as const
-export type Loading = keyof typeof maxGroupFiles
+const maxGroupFiles = 15
 const root = fileURLToPath(new URL('..', import.meta.url))
-const folder = join('.tap', 'groups')
+/** Not in `.tap`: tap records no coverage of what is there. */
+const folder = join('dist', 'tests')
 
 /** All test files of the project. */
 export function readTestFiles (): TestFile[] {
@@ -57,7 +57,7 @@ export function selectFiles (files: readonly TestFile[], engine: string, isAll: 
 
 /**
  * True for the files whose coverage is judged: those that share a process, and a few others that alone reach some of
- * the sources. The rest starts faster in bundles, and without the counts of coverage.
+ * the sources. The rest is faster without the counts of coverage.
  */
 export function isCovering ({ tags }: TestFile): boolean {
   return !tags.has('alone') || tags.has('covers')
@@ -69,22 +69,33 @@ export function clearGroups (): void {
   mkdirSync(join(root, folder), { recursive: true })
 }
 
-/**
- * Files by the process that runs them. Those that share a process come first: they take longest, and if one of them
- * began last, the other cores would have nothing to do.
- */
-export function groupFiles (files: readonly TestFile[], loading: Loading): TestFile[][] {
-  const shared = files.filter(({ tags }) => !tags.has('alone'))
-  const count = Math.ceil(shared.length / maxGroupFiles[loading])
-  const groups = Array.from({ length: count }, (_group, index) => shared.filter((_file, at) => at % count === index))
-  return [...groups, ...files.filter(({ tags }) => tags.has('alone')).map((file) => [file])]
+/** The files of one process. */
+export interface Group {
+  readonly kind: 'shared' | 'single'
+  readonly files: readonly TestFile[]
 }
 
-/** Writes the programs that run files on an engine, and returns their paths from the root. */
-export function writeGroups (files: readonly TestFile[], engine: string, loading: Loading): string[] {
-  return groupFiles(files, loading).map((group, index) => {
-    const path = join(folder, `${engine}-${loading}-${index + 1}.ts`)
-    writeFileSync(join(root, path), programOf(group.map(({ path }) => path), engine))
+/** Files by the process that runs them. */
+export function groupFiles (files: readonly TestFile[]): Group[] {
+  const shared = files.filter(({ tags }) => !tags.has('alone'))
+  const count = Math.ceil(shared.length / maxGroupFiles)
+  const groups = Array.from({ length: count }, (_group, index) => shared.filter((_file, at) => at % count === index))
+  const single = files.filter(({ tags }) => tags.has('alone'))
+  return [
+    ...groups.map((files): Group => ({ kind: 'shared', files })),
+    ...single.map((file): Group => ({ kind: 'single', files: [file] }))
+  ]
+}
+
+/**
+ * Writes the programs that run files on an engine, and returns their paths from the root. tap runs them in the order of
+ * their names: those of several files come first, because they take longest. If one of them began last, the other
+ * cores would have nothing to do.
+ */
+export function writeGroups (files: readonly TestFile[], engine: string, name = engine): string[] {
+  return groupFiles(files).map(({ kind, files }, index) => {
+    const path = join(folder, `${kind}-${name}-${String(index + 1).padStart(3, '0')}.ts`)
+    writeFileSync(join(root, path), programOf(files.map(({ path }) => path), engine))
     return path
   })
 }

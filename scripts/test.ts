@@ -3,7 +3,7 @@ import {
 } from '../test/support/engines/find-engine.js'
 import { programKinds, whyMissing } from '../test/support/engines/programs.js'
 import { reasonOf } from '../test/support/engines/sql.js'
-import { bundleTests } from './bundle-tests.js'
+import { bundleOf, bundleTests } from './bundle-tests.js'
 import { judgeCoverage, keepCoverage } from './coverage.js'
 import { buildTap, interruption, listenForSignals, runCheck, runTap, toLine, type Outcome } from './run-tap.js'
 import { clearGroups, isCovering, readTestFiles, selectFiles, writeGroups, type TestFile } from './test-files.js'
@@ -17,8 +17,8 @@ import { clearGroups, isCovering, readTestFiles, selectFiles, writeGroups, type 
 type Engines = ReadonlyMap<EngineName, FoundEngine | MissingEngine>
 
 const isAll = process.argv.includes('--all')
-/** Options of tap for bundles, which need no compiler; with it, their faults would be told without the sources. */
-const uncovered = ['--disable-coverage', '--node-arg=--import=./scripts/test-process.js'] as const
+/** An option of tap for bundles, which need no compiler; with it, their faults would be told without the sources. */
+const withoutTsx = ['--node-arg=--import=./scripts/test-process.js'] as const
 const files = readTestFiles()
 
 listenForSignals()
@@ -47,26 +47,27 @@ async function main (): Promise<number> {
   }
 }
 
-/** All that is not judged for coverage runs in bundles. */
+/** Those files of `--all` whose coverage is judged run first, so that it is judged beside the others. */
 async function runTests (engines: Engines): Promise<Outcome[]> {
   const urls = Object.fromEntries([...engines].map(([name, { url }]) => [variableOf(name), url]))
   const env = { ...urls, TEST_ALL: String(isAll) }
   const servers = engineNames.filter((name) => engines.get(name)?.url !== undefined)
-  clearGroups()
-  await buildTap()
-  const onServers = servers.flatMap((name) => writeGroups(selectFiles(files, name, isAll), name, 'bundled'))
+  const isCovered = (file: TestFile): boolean => isAll && isCovering(file)
   const onSqlite = selectFiles(files, 'sqlite', isAll)
-  const runBundles = async (own: readonly TestFile[]): Promise<Outcome> => {
-    const programs = await bundleTests([...onServers, ...writeGroups(own, 'sqlite', 'bundled')])
-    return await runTap([...servers, 'sqlite'].join(', '), [...uncovered, ...programs], env)
+  clearGroups()
+  const covered = writeGroups(onSqlite.filter(isCovered), 'sqlite', 'sqlite-covered')
+  const onServers = servers.flatMap((name) => writeGroups(selectFiles(files, name, isAll), name))
+  const others = [...onServers, ...writeGroups(onSqlite.filter((file) => !isCovered(file)), 'sqlite')]
+  await Promise.all([buildTap(), bundleTests([...covered, ...others])])
+  const run = async (name: string, programs: readonly string[], ...options: readonly string[]): Promise<Outcome> => {
+    return await runTap(name, [...options, ...withoutTsx, ...programs.map(bundleOf)], env)
   }
-  if (!isAll) return [await runBundles(onSqlite)]
-  const covering = writeGroups(onSqlite.filter(isCovering), 'sqlite', 'compiled')
-  const covered = await runTap('sqlite, with coverage', covering, env)
-  if (interruption() !== undefined) return [covered]
+  const runOthers = async () => await run([...servers, 'sqlite'].join(', '), others, '--disable-coverage')
+  if (!isAll) return [await runOthers()]
+  const outcome = await run('sqlite, with coverage', covered)
+  if (interruption() !== undefined) return [outcome]
   keepCoverage()
-  const others = onSqlite.filter((file) => !isCovering(file))
-  return [covered, ...await Promise.all([judgeCoverage(), runBundles(others)])]
+  return [outcome, ...await Promise.all([judgeCoverage(), runOthers()])]
 }
 
 /** Programs that some tests need and that are not here. */

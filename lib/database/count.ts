@@ -5,7 +5,7 @@ import { countStatement } from '../sql/list-statement.js'
 import type { Engine } from './engine.js'
 import type { Page } from './list.js'
 
-/** Number of records on all pages of a list. */
+/** How many records all pages of a list have together. */
 export interface Count {
   /** The number of records, or `limits.count` if there are more records than that. */
   readonly count: number

@@ -9,7 +9,7 @@ import type { GuardedReference } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
 import { referenceExists } from '../sql/scoped-statements.js'
 import { isEqual, keyConditions } from '../sql/selection.js'
-import { selectNoRow } from '../sql/statements.js'
+import { toFindText } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 
@@ -88,7 +88,7 @@ export async function findDangling (
 /** True if a foreign key refers to an existing record that meets all conditions of `scope`. */
 export async function refersInto (engine: Engine, { column, value }: GuardedReference, scope: Scope): Promise<boolean> {
   const query = referenceExists(engine, { column, value, scope })
-  const { row } = await engine.executor.execute({ ...query, withoutIndex: () => selectNoRow })
+  const { row } = await engine.executor.execute(toFindText(query))
   return row !== undefined
 }
 
@@ -97,8 +97,7 @@ function rowsOf ({ db }: Engine, { table }: Model) {
 }
 
 async function finds (engine: Engine, query: Compilable): Promise<boolean> {
-  // If the engine cannot compare a text with its column, no row has that text.
-  const { row } = await engine.executor.execute({ ...query.compile(), withoutIndex: () => selectNoRow })
+  const { row } = await engine.executor.execute(toFindText(query.compile()))
   return row !== undefined
 }
 

@@ -131,14 +131,16 @@ export async function withHookDatabase (
   }
 }
 
+/** Called for `db.introspection` alone: Kysely has the executor already, which all else would be made for. */
+function refuse (): never {
+  throw new Error('A hook cannot introspect the database')
+}
+
 /** Returns a Kysely instance whose statements run on one connection, in a transaction that it cannot end. */
 function kyselyOn (host: Kysely<Tables>, provider: HookConnectionProvider): HookDatabase {
   const executor = host.getExecutor().withConnectionProvider(provider)
   const dialect: KyselyDialect = {
-    createAdapter: () => executor.adapter,
-    createDriver: () => new HookDriver(),
-    createIntrospector: () => { throw new Error('A hook cannot introspect the database') },
-    createQueryCompiler: () => executor
+    createAdapter: refuse, createDriver: refuse, createIntrospector: refuse, createQueryCompiler: refuse
   }
   return new Transaction<Tables>({ config: { dialect }, dialect, driver: new HookDriver(), executor })
 }

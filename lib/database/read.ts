@@ -5,7 +5,7 @@ import type { PlannedInclude } from '../plan/list-plan.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { includingSelect, keysWith } from '../sql/include-read.js'
 import { scopedSelect } from '../sql/scoped-statements.js'
-import { selectNoRow, type Statements, type StatementShape } from '../sql/statements.js'
+import { toFindText, type Statements, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 
@@ -60,13 +60,4 @@ function find ({ executor }: Engine, { statements }: ReadTarget, query: Query): 
 
 function keyOf ({ dialect }: Engine, { model }: ReadTarget, id: RecordKey): readonly Stored[] {
   return keyValues(model.primaryKey, id, dialect)
-}
-
-/**
- * Returns the same read, with a replacement that finds no row. The replacement runs if the engine cannot compare a text
- * with the character set of its column, because no row can hold such a text in that column. Without it, the read would
- * fail.
- */
-function toFindText (query: Query): Query {
-  return { ...query, withoutIndex: () => selectNoRow }
 }

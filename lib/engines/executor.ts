@@ -83,7 +83,7 @@ const ownExecutors = new WeakMap<object, Executors>()
 /** Functions that ask a database for its state, by the Kysely instance that {@link openKysely} returned. */
 const ownHealth = new WeakMap<object, ReadHealth>()
 
-/** Parts of an opened database besides its executors. */
+/** How {@link openKysely} closes an opened database, and the functions for its health and events. */
 export interface OpenedParts {
   /**
    * Closes the database. Called after Kysely's driver was destroyed. If the driver has closed the database already,

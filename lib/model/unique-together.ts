@@ -6,11 +6,11 @@ import { keyName, type Column, type Field, type FieldSet } from './model.js'
 
 /** Kinds of fields that cannot be unique: no index holds JSON, and a password is hashed. */
 export const notUnique: readonly FieldKind[] = ['json', 'password']
-/** Most fields of one unique index, and so of a key. Every engine can index 16 columns together. */
+/** The largest number of fields in one unique index or primary key. Every engine can index 16 columns together. */
 export const maxFieldCount = 16
 /**
- * Most characters that the texts in one unique index can have together. An entry of an index has room for 2,704 bytes
- * on PostgreSQL and 3,072 on MariaDB, and a character takes up to 4; the rest is for the other fields.
+ * The largest number of characters that the texts in one unique index can have together. An entry of an index has room
+ * for 2,704 bytes on PostgreSQL and 3,072 on MariaDB, and a character takes up to 4; the rest is for the other fields.
  */
 export const maxTextsLength = 600
 

@@ -7,11 +7,11 @@ import type { Limits } from './limits.js'
 export interface ShownModel {
   /** Name of the model's first registered resource. If the model has no resource, the model's name in lower case. */
   readonly name: string
-  /** Columns that the first resource shows. If the model has no resource, the primary key alone. */
+  /** Columns that the model's first registered resource shows. If the model has no resource, the primary key alone. */
   readonly visible: readonly Column[]
   /**
-   * True if somebody may list the model's first resource, or if the model has no resource. If it is false, nobody may
-   * include records of the model.
+   * True if somebody may list the model's first registered resource, or if the model has no resource. If it is false,
+   * nobody may include records of the model.
    */
   readonly isListed: boolean
 }

@@ -12,7 +12,7 @@ export type Protection = 'open' | 'guarded' | 'closed'
 
 export type Protections = Readonly<Record<Operation, Protection>>
 
-/** Compiles how a policy protects each operation. */
+/** Returns for each operation if a policy leaves it open, guards it by `permits`, or closes it for everybody. */
 export function compileProtections (policy: AnyPolicy): Protections {
   const rows = operations.map((operation) => [operation, protectionOf(policy, operation)])
   return Object.freeze(Object.fromEntries(rows) as Protections)

@@ -37,7 +37,7 @@ export interface OpenFilters extends Pick<ListPlan, 'joins'> {
   readonly deadline: Slot
 }
 
-/** Further parts of {@link filteredRows}: conditions, and whether the engine checks the deadline of the list. */
+/** Further arguments of {@link filteredRows}, which the list and the count set differently. */
 interface Needs {
   /** Further conditions that must hold. */
   readonly conditions: ReadonlyArray<RawBuilder<SqlBool>>

@@ -57,11 +57,16 @@ export interface Statements {
 
 export type Statement = (...parameters: readonly Stored[]) => Query
 
+const selectNoRow: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
+
 /**
- * Statement that finds no row. It runs in place of a statement that looks for a text which the character set of the
- * column cannot hold: no row has such a text.
+ * Returns the same read, with a replacement that finds no row. The replacement runs if the engine cannot compare a text
+ * with the character set of its column, because no row can hold such a text in that column. Without it, the read would
+ * fail.
  */
-export const selectNoRow: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
+export function toFindText (query: Query): Query {
+  return { ...query, withoutIndex: () => selectNoRow }
+}
 
 /**
  * Limit of one row. It is a literal, because each parameter of a statement for {@link withParameters} must be a slot.

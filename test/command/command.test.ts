@@ -9,17 +9,23 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import { addDocumentation } from '../../lib/tooling/cli/documentation.js'
 import { loadApp } from '../../lib/tooling/cli/load-app.js'
 import { openDatabase } from '../../lib/tooling/cli/open-database.js'
+import { openExcept } from '../../lib/tooling/cli/closed-writes.js'
 import { runCommand } from '../../lib/tooling/cli/run.js'
+import { processTerminal } from '../../lib/tooling/cli/terminal.js'
 import { announce } from '../../lib/tooling/cli/serve.js'
 import { serveDatabase, type ServedDatabase } from '../../lib/tooling/cli/serve-database.js'
 import { inspect } from '../../lib/tooling/audit/inspect.js'
 import { describeNote } from '../../lib/tooling/introspect/describe-notes.js'
-import { createTables, defineModel, integer, text, uuid } from '../../lib/index.js'
+import restModels, {
+  boolean, createTables, defineModel, foreignKey, hostAuth, integer, key, openAuth, text, uuid,
+  type PolicySetting
+} from '../../lib/index.js'
 import { isSecretName } from '../../lib/model/secret-names.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { makeChinook } from '../support/chinook.js'
@@ -30,6 +36,12 @@ import { siteModels } from '../support/site.js'
 import { startServer } from '../support/process.js'
 
 const main = resolve('dist/lib/tooling/cli/main.js')
+
+/** For the modules that tests write: Node itself cannot import the sources. */
+const library = {
+  restModels, boolean, createTables, defineModel, foreignKey, hostAuth, integer, key, openAuth, text, openSqlite
+}
+Object.assign(globalThis, { library })
 
 /** A command as a shell runs it, and what it wrote. */
 async function run (...words: string[]): Promise<{ code: number, out: string, err: string }> {
@@ -689,12 +701,8 @@ test('a module may export an app, a function that gives one, or a plugin', async
   t.type(app.inject, 'function')
   t.type((await loadApp(path(`${start} export default Promise.resolve(Fastify())`))).inject, 'function')
   const compiled = path('')
-  writeFileSync(
-    compiled.replace(/mjs$/, 'cjs'),
-    "exports.__esModule = true; exports.default = { __esModule: true, default: require('fastify')() }"
-  )
-  t.type((await loadApp(compiled.replace(/mjs$/, 'cjs'))).inject, 'function', 'compiled to CommonJS')
   writeFileSync(compiled.replace(/mjs$/, 'cjs'), "exports.__esModule = true; exports.default = require('fastify')()")
+  t.type((await loadApp(compiled.replace(/mjs$/, 'cjs'))).inject, 'function', 'compiled to CommonJS')
   t.match(
     spawnSync(process.execPath, [main, 'check', compiled.replace(/mjs$/, 'cjs')]).stderr.toString(),
     'The app has no resources'
@@ -735,10 +743,8 @@ test('check says what is wrong with a module, and checks an app that is safe', a
   t.match(await run('check', moduleFor(t, 'export default () => { throw 7 }')), { code: 1, err: 'error: 7' })
   const empty = moduleFor(t, "import Fastify from 'fastify'\n export default () => Fastify()")
   t.match(await run('check', empty), { code: 2, err: /The app has no resources/ })
-  const lib = (name: string): string => JSON.stringify(resolve('lib', name))
   const safe = moduleFor(t, `
-    import restModels, { createTables, defineModel, key } from ${lib('index.ts')}
-    import { openSqlite } from ${lib('sqlite.ts')}
+    const { restModels, openSqlite, createTables, defineModel, key } = library
     export const app = async (app) => {
       const db = openSqlite(':memory:')
       app.addHook('onClose', () => db.destroy())
@@ -759,11 +765,9 @@ test('check says what is wrong with a module, and checks an app that is safe', a
 })
 
 test('D-177: check leaves out what has no index on tables below 1,000 rows, and groups the rest', async (t) => {
-  const lib = (name: string): string => JSON.stringify(resolve('lib', name))
   const names = Array.from({ length: 12 }, (_, index) => `column_${index}`)
   const app = (more: string) => moduleFor(t, `
-    import restModels, { createTables, defineModel, foreignKey, integer, openAuth } from ${lib('index.ts')}
-    import { openSqlite } from ${lib('sqlite.ts')}
+    const { restModels, openSqlite, createTables, defineModel, foreignKey, integer, openAuth } = library
     export const app = async (app) => {
       const db = openSqlite(':memory:')
       app.addHook('onClose', () => db.destroy())
@@ -798,10 +802,8 @@ test('D-177: check leaves out what has no index on tables below 1,000 rows, and 
 })
 
 test('check prints what made-up users see, what leaks beside a scope, and scopes without an index', async (t) => {
-  const lib = (name: string): string => JSON.stringify(resolve('lib', name))
   const { code, out } = await run('check', moduleFor(t, `
-    import restModels, { boolean, createTables, defineModel, foreignKey, hostAuth, text } from ${lib('index.ts')}
-    import { openSqlite } from ${lib('sqlite.ts')}
+    const { restModels, openSqlite, boolean, createTables, defineModel, foreignKey, hostAuth, text } = library
     export const app = async (app) => {
       const db = openSqlite(':memory:')
       app.addHook('onClose', () => db.destroy())
@@ -834,8 +836,7 @@ post: an admin sees nothing
   t.match(out, /These scopes, searches, filters and orderings have no index.*│ project +│ scope +│ company, title +│/s)
   t.match(out, /│ project +│ search +│ title, company +│/)
   const open = moduleFor(t, `
-    import restModels, { boolean, createTables, defineModel } from ${lib('index.ts')}
-    import { openSqlite } from ${lib('sqlite.ts')}
+    const { restModels, openSqlite, boolean, createTables, defineModel } = library
     export const app = async (app) => {
       const db = openSqlite(':memory:')
       app.addHook('onClose', () => db.destroy())
@@ -864,6 +865,39 @@ test('the program itself serves until SIGTERM, introspects, and ends with the co
   t.equal((await fetch(`${server.address}/api/note/`)).status, 200)
   t.equal(await server.stop(), 0)
   t.ok(existsSync(path))
+})
+
+test('the terminal of a process writes to its outputs, and is interrupted by SIGTERM and SIGINT', async (t) => {
+  const said = t.capture(console, 'log')
+  const complained = t.capture(console, 'error')
+  processTerminal.out('100 %d')
+  processTerminal.err('not 100 %d')
+  t.strictSame(said().map(({ args }) => args), [['100 %d']])
+  t.strictSame(complained().map(({ args }) => args), [['not 100 %d']])
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const interrupted = processTerminal.interrupted()
+    process.emit(signal)
+    await interrupted
+  }
+})
+
+test('what fails in a served database is written to the standard error', async (t) => {
+  const path = await siteFile(t)
+  const { app } = await serveDatabase(`sqlite:${path}`)
+  t.teardown(async () => { await app.close() })
+  const db = openSqlite(path)
+  await db.schema.dropTable('note').execute()
+  await db.destroy()
+  const written = t.capture(process.stderr, 'write')
+  t.equal((await app.inject('/api/note/')).statusCode, 500)
+  t.match(written().map(({ args }) => String(args[0])).join(''), '"type":"SqliteError","code":"SQLITE_ERROR"')
+})
+
+test('a policy for tables that take no writes knows nobody, and permits nobody', async (t) => {
+  const policy = openExcept(['create'])
+  t.equal(policy.permits({ id: 1, admin: true }, 'create'), false)
+  const findNobody = policy.authenticator({} as PolicySetting)
+  t.equal(await findNobody({} as FastifyRequest, {} as FastifyReply), null)
 })
 
 test('the program is run with the words of its process', async (t) => {

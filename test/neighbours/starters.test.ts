@@ -1,22 +1,27 @@
 // @once: about other plugins of Fastify
 // @long: starts other programs
+// @alone: loads TypeScript one file at a time, as @fastify/autoload does
 
 import { resolve } from 'node:path'
-import Fastify from 'fastify'
+import { pathToFileURL } from 'node:url'
+import Fastify, { type FastifyPluginAsync } from 'fastify'
 import { test } from 'tap'
+import { register } from 'tsx/esm/api'
 import { checkAnswers } from '../support/answers.js'
 import { basic } from '../support/site.js'
 import { startServer } from '../support/process.js'
 import { requireWorking } from './working.js'
-import site from './site/app.js'
 
 // It does not see by itself that TypeScript can be imported here.
 process.env['FASTIFY_AUTOLOAD_TYPESCRIPT'] = 'true'
+register()
+const project = resolve('test/neighbours/site/app.ts')
 
 test('@fastify/autoload: the plugin, and each resource, in a file of its own', async (t) => {
   const app = Fastify()
   await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
+  const { default: site } = await import(pathToFileURL(project).href) as { default: FastifyPluginAsync }
   await app.register(site)
   await requireWorking(t, app)
   t.strictSame(Object.keys((await app.inject('/api/user/2/')).json()), [
@@ -27,7 +32,7 @@ test('@fastify/autoload: the plugin, and each resource, in a file of its own', a
 
 test('fastify-cli starts it, serves it and ends it', async (t) => {
   const { address, stop, output } = await startServer(t, resolve('node_modules/fastify-cli/cli.js'), {
-    args: ['start', '--address=127.0.0.1', '--log-level=info', resolve('test/neighbours/site/app.ts')],
+    args: ['start', '--address=127.0.0.1', '--log-level=info', project],
     cwd: process.cwd(),
     env: { NODE_OPTIONS: '--import=tsx', FASTIFY_AUTOLOAD_TYPESCRIPT: 'true', FASTIFY_CLOSE_GRACE_DELAY: '5000' }
   })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import { test } from 'tap'
+import { tsImport } from 'tsx/esm/api'
 import ts from 'typescript'
 import { Message, Note, Relationship, User, models } from '../../examples/site/models.js'
 import { adminAuth, userAuth } from '../../lib/index.js'
@@ -75,7 +76,7 @@ test('D-73: openapi-typescript makes types with which a program with openapi-fet
   )
 
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
-  const { run } = await import(pathToFileURL(join(folder, 'program.ts')).href) as {
+  const { run } = await tsImport(pathToFileURL(join(folder, 'program.ts')).href, import.meta.url) as {
     run: (baseUrl: string) => Promise<unknown>
   }
   t.strictSame(await run(address), {

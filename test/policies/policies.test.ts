@@ -3,10 +3,11 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { hash } from '@node-rs/argon2'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { test, type Test } from 'tap'
 import {
-  adminAuth, boolean, defineModel, foreignKey, password, readOnlyAuth, text, userAuth, type Policy, type PolicyUser,
-  type UserAuthOptions
+  adminAuth, boolean, defineModel, foreignKey, openAuth, password, readOnlyAuth, text, userAuth, type Policy,
+  type PolicySetting, type PolicyUser, type UserAuthOptions
 } from '../../lib/index.js'
 import { StoredHashes } from '../../lib/policy/stored-hashes.js'
 import { buildApp, Message, Note, siteUsers, User, type RequestOptions, type TestApp } from '../support/site.js'
@@ -422,9 +423,11 @@ test('a remembered login is not another whose name, password and stored value ma
   t.equal(asked.length, 1 + 2 * 3)
 })
 
-test('the read-only policy permits nobody, should anybody be made out', (t) => {
+test('the read-only policy permits nobody, should anybody be made out, and makes out nobody', async (t) => {
   t.equal(readOnlyAuth().permits({ id: 1, admin: true }, 'create'), false)
-  t.end()
+  t.equal(openAuth().permits({ id: 1, admin: false }, 'create'), true)
+  const findNobody = readOnlyAuth().authenticator({} as PolicySetting)
+  t.equal(await findNobody({} as FastifyRequest, {} as FastifyReply), null)
 })
 
 test('a password matches nothing where a policy of JavaScript knows of no stored one', async (t) => {

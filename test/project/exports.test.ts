@@ -2,14 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'tap'
-import * as client from '../../lib/client.js'
-import * as plugin from '../../lib/index.js'
-import * as mariadb from '../../lib/mariadb.js'
-import * as postgres from '../../lib/postgres.js'
-import * as reactAdmin from '../../lib/react-admin.js'
-import * as refine from '../../lib/refine.js'
-import * as sqlite from '../../lib/sqlite.js'
-import * as tools from '../../lib/tools.js'
+import restModels from '../../lib/index.js'
 
 // A name that is added here is one that has to be kept: see "Versions" in the changelog.
 const values = {
@@ -78,14 +71,19 @@ function exportedTypes (text: string): string[] {
 }
 
 test('the package exports these values and no others', async (t) => {
-  t.same(Object.keys(plugin).sort(), values['lib/index.ts'])
-  t.same(Object.keys(client).sort(), values['lib/client.ts'])
-  t.same(Object.keys(reactAdmin).sort(), values['lib/react-admin.ts'])
-  t.same(Object.keys(refine).sort(), values['lib/refine.ts'])
-  t.same(Object.keys(sqlite).sort(), values['lib/sqlite.ts'])
-  t.same(Object.keys(postgres).sort(), values['lib/postgres.ts'])
-  t.same(Object.keys(mariadb).sort(), values['lib/mariadb.ts'])
-  t.same(Object.keys(tools).sort(), values['lib/tools.ts'])
+  // Not by `import * as`, which a bundler replaces by an object with a function for each name: no test calls those.
+  const exported = {
+    'lib/index.ts': await import('../../lib/index.js'),
+    'lib/client.ts': await import('../../lib/client.js'),
+    'lib/react-admin.ts': await import('../../lib/react-admin.js'),
+    'lib/refine.ts': await import('../../lib/refine.js'),
+    'lib/sqlite.ts': await import('../../lib/sqlite.js'),
+    'lib/postgres.ts': await import('../../lib/postgres.js'),
+    'lib/mariadb.ts': await import('../../lib/mariadb.js'),
+    'lib/tools.ts': await import('../../lib/tools.js')
+  }
+  const names = Object.entries(exported).map(([path, module]) => [path, Object.keys(module).sort()])
+  t.same(Object.fromEntries(names), values)
 })
 
 test('the package exports these types and no others', async (t) => {
@@ -112,6 +110,6 @@ test('the package names its entry points, with code and types built from these f
 
 test('the plugin tells Fastify its name and the versions that it is for', async (t) => {
   const { name, fastify } =
-    (plugin.default as unknown as Record<symbol, { name: string, fastify: string }>)[Symbol.for('plugin-meta')] ?? {}
+    (restModels as unknown as Record<symbol, { name: string, fastify: string }>)[Symbol.for('plugin-meta')] ?? {}
   t.same([name, fastify], [JSON.parse(source('package.json')).name, '5.x'])
 })

@@ -66,10 +66,10 @@ test('npm run test:all runs every file, on servers all but those that are the sa
 
 test('each file runs once, in a process with others or alone if it says so', (t) => {
   const many = [...Array.from({ length: 50 }, (_, index) => file(`file${index}`)), file('alone', 'alone')]
-  const groups = groupFiles(many, 'compiled')
-  t.same(groups.flat().map(({ path }) => path).sort(), many.map(({ path }) => path).sort())
-  t.same(groups.map(({ length }) => length), [17, 17, 16, 1], 'twenty at most')
-  t.same(groupFiles(many, 'bundled').map(({ length }) => length), [13, 13, 12, 12, 1], 'fifteen at most in a bundle')
+  const groups = groupFiles(many)
+  t.same(groups.flatMap(({ files }) => files.map(({ path }) => path)).sort(), many.map(({ path }) => path).sort())
+  t.same(groups.map(({ files }) => files.length), [13, 13, 12, 12, 1], 'fifteen at most')
+  t.same(groups.map(({ kind }) => kind), ['shared', 'shared', 'shared', 'shared', 'single'])
   t.end()
 })
 

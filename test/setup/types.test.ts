@@ -4,10 +4,10 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import type { ColumnType, Generated, Kysely } from 'kysely'
 import { test } from 'tap'
 import type * as client from '../../lib/client.js'
-import * as plugin from '../../lib/index.js'
-import * as mariadb from '../../lib/mariadb.js'
-import * as postgres from '../../lib/postgres.js'
-import * as sqlite from '../../lib/sqlite.js'
+import type * as plugin from '../../lib/index.js'
+import type * as mariadb from '../../lib/mariadb.js'
+import type * as postgres from '../../lib/postgres.js'
+import type * as sqlite from '../../lib/sqlite.js'
 import {
   adminAuth, bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text,
   userAuth, uuid, type AnyKysely, type Authenticate, type CommonOptions, type CreateOf, type Credentials,

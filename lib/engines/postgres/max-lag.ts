@@ -14,7 +14,7 @@ export interface MaxLag {
 export const maxLagNames: Readonly<Record<keyof MaxLag, true>> = { maxLag: true }
 
 /**
- * Checks `maxLag`, and returns it; returns an empty object if it is not given.
+ * Checks `maxLag` (milliseconds), and returns it; returns an empty object if it is not given.
  *
  * @throws REST_MODELS_INVALID_OPTIONS if it is not a whole number of at least 1, or if `writable` is true, because no
  *   standby is used then

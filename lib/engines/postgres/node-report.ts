@@ -2,7 +2,7 @@ import type { NodeReport } from '../server/nodes-health.js'
 import { isStandby } from './connection.js'
 import type { PostgresReport } from './probe.js'
 
-/** Requirements of a server that is to be used. */
+/** What a server must be able to do to be used. */
 interface Fitness {
   readonly writable: boolean
   readonly maxLag?: number

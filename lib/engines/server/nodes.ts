@@ -97,9 +97,9 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Publishes that a node (database server) was left, and makes the next connection look for a usable one. If this
-   * node is the only one and `isWatched` is false, the next connection uses it again. Does nothing if this node is no
-   * longer in use.
+   * Publishes that a node (database server) was left, and makes the next connection look for a usable one. With one
+   * node whose role does not matter ({@link Setting.isWatched} is false) there is nothing to look for: the next
+   * connection uses it again. Does nothing if this node is no longer in use.
    *
    * @param code  why the node is left, as events name it
    */

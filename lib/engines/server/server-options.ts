@@ -47,8 +47,8 @@ export const connectTimeoutMs = 2000
  */
 const graceMs = 1000
 /**
- * Milliseconds that a server is given for a statement if `statementTimeout` is 0. The server may have a limit of its
- * own, which is not known here.
+ * Milliseconds that stand for the server's limit in the driver's own limit, if `statementTimeout` is 0. With 0 we set
+ * no limit in the server; it may have one of its own, which is not known here.
  */
 const serverDeadlineMs = 30_000
 /** Milliseconds of the longest `statementTimeout`: a timer of Node.js takes at most 2^31-1. */

@@ -92,7 +92,7 @@ export class ResponseBatcher {
   readonly #bursts = new BurstDetector(minBatchSize)
   #began = 0
   #flushed: Promise<void> | undefined
-  #flush: () => void = () => {}
+  #flush: (() => void) | undefined
 
   /**
    * Returns a promise to await before an answer is sent; undefined if the answer may be sent at once. The promise
@@ -113,6 +113,6 @@ export class ResponseBatcher {
 
   readonly #end = (): void => {
     this.#flushed = undefined
-    this.#flush()
+    this.#flush?.()
   }
 }

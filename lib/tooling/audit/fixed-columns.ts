@@ -21,10 +21,10 @@ export function fixedColumns (resource: Resource, audience: Audience): readonly 
 }
 
 /**
- * Returns the columns for which a scope permits one of the {@link madeUpUsers} only one value. Returns none if the
- * scope reads a property of the user, such as a role, but does not return it as a value. With another role, the scope
- * may return other conditions. The scope may read a flag for admins, because the caller asks about users with the flag
- * and about users without it.
+ * Returns the columns for which a scope permits the given user, one of the {@link madeUpUsers}, only one value. Returns
+ * none if the scope reads a property of the user, such as a role, but does not return it as a value. With another role,
+ * the scope may return other conditions. The scope may read a flag for admins, because the caller asks about users with
+ * the flag and about users without it.
  */
 function fixedFor (resource: Resource, rule: ScopeRule, user: MadeUpUser): readonly Column[] {
   const isAdminLook = looksForAdmin(resource.policy)

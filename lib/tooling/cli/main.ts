@@ -1,14 +1,10 @@
 #!/usr/bin/env node
-import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runCommand } from './run.js'
+import { processTerminal } from './terminal.js'
 
-process.exitCode = await runCommand(process.argv.slice(2), {
-  out: (text) => console.log(text),
-  err: (text) => console.error(text),
-  interrupted: async () => await Promise.race(['SIGTERM', 'SIGINT'].map(async (signal) => await once(process, signal)))
-})
+process.exitCode = await runCommand(process.argv.slice(2), processTerminal)
 
 // A checked app may leave timers and connections open, which would keep the process running.
 if (isProgram(String(process.argv[1]))) {

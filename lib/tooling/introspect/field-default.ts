@@ -65,9 +65,10 @@ function standardDefault (
 }
 
 /**
- * Returns the note about a field that declares no default: the effect on a create without the field, and the remedy.
- * Returns undefined if the column has no default, except if the field is nullable and its column takes no null. Such a
- * field is nullable because records show some values of the column as null.
+ * Returns the note about a field of the model that declares no default: the effect on a create without the field, and
+ * the remedy. There is a note if the database's column has a default. There is also one if the field is nullable but
+ * the column is `not null`: for example, a date of MariaDB like 0000-00-00, which records show as null. Otherwise
+ * returns undefined.
  *
  * @param hasDefault  true if the column has a default that is not null
  */

@@ -1,0 +1,44 @@
+// @once: compiles conditions of the servers without one
+
+import { sql, type RawBuilder } from 'kysely'
+import { test } from 'tap'
+import { mariadbCatalog } from '../../lib/engines/mariadb/catalog.js'
+import { mariadbDialect } from '../../lib/engines/mariadb/dialect.js'
+import { datetime } from '../../lib/engines/postgres/moments.js'
+import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
+import { compilers } from '../migrations/compilers.js'
+
+const column = sql.ref('name')
+const onPostgres = (condition: RawBuilder<unknown>) => condition.compile(compilers.postgres)
+const onMariadb = (condition: RawBuilder<unknown>) => condition.compile(compilers.mariadb)
+
+test('ilike compares without the case, by each character', (t) => {
+  t.match(onPostgres(postgresDialect.ilike(column, 'a%')), { sql: /^lower\(.*"name".*\).* like lower\(.*\$1.*\)/s })
+  t.match(onMariadb(mariadbDialect.ilike(column, 'a%')), {
+    sql: /^lower\(.*`name`.*\) like lower\(\?\)$/, parameters: ['a%']
+  })
+  t.end()
+})
+
+test('a moment is compared as the whole second that records show', (t) => {
+  const column6 = { table: 'x', name: 'x', type: 'timestamp', written: 'timestamp(6) without time zone' }
+  const { shown } = datetime.ofType(column6) ?? {}
+  const moment = '2024-01-01 00:00:00'
+  const written = 'cast($1 as timestamp)'
+  const conditions = {
+    eq: `"name" >= ${written} and "name" <= cast($2 as timestamp) + interval '0.999999 seconds'`,
+    lt: `"name" < ${written}`,
+    lte: `"name" <= ${written} + interval '0.999999 seconds'`,
+    gt: `"name" > ${written} + interval '0.999999 seconds'`,
+    gte: `"name" >= ${written}`
+  } as const
+  for (const operator of ['eq', 'lt', 'lte', 'gt', 'gte'] as const) {
+    t.match(onPostgres(sql`${shown?.(column, operator, [moment])}`).sql, conditions[operator], operator)
+  }
+  t.end()
+})
+
+test('a boolean column of MariaDB fits if it holds 0 and 1 alone', (t) => {
+  t.match(onMariadb(sql`${mariadbCatalog.fits.boolean?.(column)}`).sql, '`name` in (0, 1)')
+  t.end()
+})
