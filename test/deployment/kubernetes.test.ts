@@ -22,8 +22,8 @@ test('Kubernetes knows every field of the manifests', (t) => {
   const [path, other] = ['manifests.ts', 'others.ts'].map((name) => join(t.testdir({}), name)) as [string, string]
   writeFileSync(path, programOf(manifests))
   writeFileSync(other, programOf([{ ...deployment, spek: {} }, ...others]))
-  const faults = compile(path, other)
+  const faults = compile([path, other])
   t.equal(faults.length, 1, faults.join('\n'))
-  t.match(faults[0], /others.ts: .*'"spek"' does not exist in type 'Deployment'/)
+  t.match(faults[0], /others\.ts\(.*'"spek"' does not exist in type 'Deployment'/)
   t.end()
 })

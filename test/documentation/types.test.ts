@@ -1,9 +1,10 @@
 // @once: runs the pages, on SQLite
 // @long: compiles the pieces of all pages
 
-import { dirname, join, resolve } from 'node:path'
-import ts from 'typescript'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { test } from 'tap'
+import { compile } from '../support/compile.js'
 import { pageFiles, readPage, type Page } from './page.js'
 
 /** What the pieces of pages are about without saying it: the app, and the models of the front page. */
@@ -57,48 +58,27 @@ declare module '@nestjs/core' {
 /** The program of the first step of a page. Its other steps import it; one does so in TypeScript. */
 const data = String(readPage('docs/multi-tenant.md').blocks.find(({ language }) => language === 'js')?.content)
 
-const folder = resolve('test/documentation')
-
-/**
- * The mistakes that the compiler finds in the `ts` blocks of pages, each of which is a file of its own; it reads the
- * types of all packages once.
- */
-function mistakesIn (pages: ReadonlyArray<Pick<Page, 'file' | 'blocks'>>): string[] {
-  const files = new Map([
-    [join(folder, 'surroundings.ts'), surroundings], [join(folder, 'nest.d.ts'), nest], [join(folder, 'data.ts'), data]
-  ])
+/** The mistakes that the compiler finds in the `ts` blocks of pages, each of which is a file of its own in `folder`. */
+function mistakesIn (pages: ReadonlyArray<Pick<Page, 'file' | 'blocks'>>, folder: string): string[] {
+  const files = new Map([['surroundings.ts', surroundings], ['nest.d.ts', nest], ['data.ts', data]])
   for (const { file, blocks } of pages) {
     for (const { language, content, line } of blocks) {
-      if (language === 'ts') {
-        files.set(join(folder, `${file.replace(/\W/g, '-')}-line-${line}.ts`), `${content}\nexport {}\n`)
-      }
+      if (language === 'ts') files.set(`${file.replace(/\W/g, '-')}-line-${line}.ts`, `${content}\nexport {}\n`)
     }
   }
-  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile) as { config: unknown }
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, resolve('.'))
-  const settings: ts.CompilerOptions = { ...options, noEmit: true, noUnusedLocals: false, noUnusedParameters: false }
-  const host = ts.createCompilerHost(settings)
-  const { fileExists, readFile, getSourceFile } = host
-  host.fileExists = (name) => files.has(name) || fileExists(name)
-  host.readFile = (name) => files.get(name) ?? readFile(name)
-  host.getSourceFile = (name, version, ...rest) => {
-    const own = files.get(name)
-    return own === undefined ? getSourceFile(name, version, ...rest) : ts.createSourceFile(name, own, version)
-  }
-  const found = ts.getPreEmitDiagnostics(ts.createProgram([...files.keys()], settings, host))
-  return found.map(({ file, start, messageText }) =>
-    (file === undefined
-      ? ''
-      : `${file.fileName.slice(dirname(folder).length)}:` +
-        `${file.getLineAndCharacterOfPosition(start ?? 0).line + 1} `) +
-    ts.flattenDiagnosticMessageText(messageText, ' '))
+  for (const [name, content] of files) writeFileSync(join(folder, name), content)
+  const settings = { noUnusedLocals: false, noUnusedParameters: false }
+  return compile([...files.keys()].map((name) => join(folder, name)), settings)
 }
 
 test('the pieces in TypeScript compile', (t) => {
   const wrong = {
     file: 'wrong.md', blocks: [{ language: 'ts', content: 'const one: string = User.nothing', line: 1, section: '' }]
   }
-  const mistakes = mistakesIn([...pageFiles.map(readPage), wrong])
+  // Inside the package, so that its own name resolves to what was built.
+  const folder = mkdtempSync(resolve('dist', 'pieces-'))
+  t.teardown(() => { rmSync(folder, { recursive: true }) })
+  const mistakes = mistakesIn([...pageFiles.map(readPage), wrong], folder)
   t.same(mistakes.filter((mistake) => !mistake.includes('wrong-md')), [])
   t.match(
     mistakes.filter((mistake) => mistake.includes('wrong-md')), [/'nothing' does not exist/],

@@ -72,7 +72,7 @@ test(`schemas of other programs on ${engine}`, { timeout: 300_000 }, async (t) =
   checkShares(t, loaded)
   for (const { name, found, columns } of loaded) checkNotes(t, name, found, columns)
   const written = writeSources(t, loaded)
-  t.strictSame(compile(...written.values()), [], 'the written models compile')
+  t.strictSame(compile([...written.values()]), [], 'the written models compile')
   for (const { name, db } of loaded) {
     await t.test(`${name}: the written models start, and each row is served as SQL shows it`, async (t) => {
       const { href } = pathToFileURL(bundleScript(String(written.get(name))))

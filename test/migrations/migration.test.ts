@@ -521,7 +521,7 @@ test('names are those of the models, whatever plugins a host has; TypeScript com
   const { source = '' } = await writeMigration(db, [Odd], { language: 'ts' })
   const file = path.join(folderFor(t), '001.ts')
   writeFileSync(file, source)
-  t.strictSame(compile(file), [])
+  t.strictSame(compile([file]), [])
   await (await importMigration((await writeMigration(db, [Odd])).source ?? '')).up(db.withPlugin(new CamelCasePlugin()))
   await setUp(t, db, [Odd])
 })

@@ -4,7 +4,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
-import ts from 'typescript'
+import { compile } from '../support/compile.js'
 
 const sources = {
   'database.ts': `
@@ -95,22 +95,8 @@ function mistakes (folder: string): readonly string[] {
   for (const part of ['lib', 'schemas']) cpSync(join('dist', part), join(installed, 'dist', part), { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "name": "site", "type": "module" }')
   for (const [name, content] of Object.entries(sources)) writeFileSync(join(folder, name), content)
-  const program = ts.createProgram(Object.keys(sources).map((name) => join(folder, name)), {
-    strict: true,
-    declaration: true,
-    emitDeclarationOnly: true,
-    outDir: join(folder, 'out'),
-    types: ['node'],
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    target: ts.ScriptTarget.ES2023,
-    skipLibCheck: true
-  })
-  const { diagnostics } = program.emit()
-  return [...ts.getPreEmitDiagnostics(program), ...diagnostics].map(({ messageText, file, start }) => {
-    const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1
-    return `${file?.fileName.slice(folder.length) ?? ''}:${line} ${ts.flattenDiagnosticMessageText(messageText, ' ')}`
-  })
+  const settings = { noEmit: false, declaration: true, emitDeclarationOnly: true, outDir: join(folder, 'out') }
+  return compile(Object.keys(sources).map((name) => join(folder, name)), settings)
 }
 
 test('a package with `declaration: true` exports databases, models, policies and clients as they are', (t) => {

@@ -1,28 +1,23 @@
-import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-/** Declarations that were read before: those of packages, of which there are hundreds. */
-const declarations = new Map<string, ts.SourceFile | undefined>()
-
-/** What the compiler says of files, with the settings of the project; they import the package as its users do. */
-export function compile (...paths: readonly string[]): string[] {
-  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: paths }, ts.sys, root)
-  const wanted = { ...options, rootDir: '/', noEmit: true, noUnusedLocals: true }
-  const program = ts.createProgram(paths, wanted, hostFor(wanted))
-  return ts.getPreEmitDiagnostics(program)
-    .map(({ messageText, file }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
-}
-
-function hostFor (options: ts.CompilerOptions): ts.CompilerHost {
-  const host = ts.createCompilerHost(options)
-  const read = host.getSourceFile.bind(host)
-  host.getSourceFile = (path, ...rest) => {
-    if (!path.includes('/node_modules/')) return read(path, ...rest)
-    if (!declarations.has(path)) declarations.set(path, read(path, ...rest))
-    return declarations.get(path)
+/**
+ * What the compiler says of files: a line, `path(line,column): error TS2322: …`, for each fault. They are compiled with
+ * the settings of the project, and import the package as its users do if they lie in its folder.
+ */
+export function compile (paths: readonly string[], settings: object = {}): string[] {
+  const folder = mkdtempSync(resolve('dist', 'compiled-'))
+  const compilerOptions = { noEmit: true, rootDir: '/', ...settings }
+  const files = paths.map((path) => resolve(path))
+  try {
+    const project = join(folder, 'tsconfig.json')
+    writeFileSync(project, JSON.stringify({ extends: resolve('tsconfig.json'), compilerOptions, files, include: [] }))
+    const compiler = [resolve('node_modules/.bin/tsc'), '--pretty', 'false', '-p', project]
+    const { status, stdout, stderr } = spawnSync(process.execPath, compiler, { encoding: 'utf8' })
+    if (status !== 0 && stdout === '') throw new Error(`The compiler ended with ${status}: ${stderr}`)
+    return stdout.split(/\n(?=\S)/).map((fault) => fault.trim()).filter((fault) => fault !== '')
+  } finally {
+    rmSync(folder, { recursive: true })
   }
-  return host
 }
