@@ -8,19 +8,20 @@ interface ProcessCoverage {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const folder = `${root}/.tap/kept-coverage`
 
-/** Keeps what the processes of a run of tap wrote of their coverage; the next run removes it. */
-export function keepCoverage (): void {
+/** Keeps what the processes of a run of tap wrote of their coverage; the next run removes it. Returns the folder. */
+export function keepCoverage (): string {
+  const folder = `${root}/.tap/kept-coverage`
   rmSync(folder, { recursive: true, force: true })
   renameSync(`${root}/.tap/coverage`, folder)
+  return folder
 }
 
 /**
- * Whether the processes whose coverage is kept have run every line, branch and function of the sources; prints
+ * Whether the processes whose coverage is in a folder have run every line, branch and function of the sources; prints
  * those which they have not. tap would judge the bundles instead of what they were made of.
  */
-export async function judgeCoverage (): Promise<Outcome> {
+export async function judgeCoverage (folder: string): Promise<Outcome> {
   for (const file of readdirSync(folder)) namePaths(`${folder}/${file}`)
   const args = [
     'report', '--check-coverage', '--100', '--temp-directory', folder, '--reporter', 'text', '--skip-full',

@@ -66,8 +66,7 @@ async function runTests (engines: Engines): Promise<Outcome[]> {
   if (!isAll) return [await runOthers()]
   const outcome = await run('sqlite, with coverage', covered)
   if (interruption() !== undefined) return [outcome]
-  keepCoverage()
-  return [outcome, ...await Promise.all([judgeCoverage(), runOthers()])]
+  return [outcome, ...await Promise.all([judgeCoverage(keepCoverage()), runOthers()])]
 }
 
 /** Programs that some tests need and that are not here. */
