@@ -7,7 +7,7 @@ import { withinTime } from '../database/host-failure.js'
 import { errors, withRetryAfter } from '../errors.js'
 import { Events } from '../events/events.js'
 import type { LoginMessage } from '../events/messages.js'
-import { maxPasswordBytes } from '../fields/field-kinds.js'
+import { fieldKinds, maxPasswordBytes } from '../fields/field-kinds.js'
 import { isSecret } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import { StoredHashes } from './stored-hashes.js'
@@ -49,8 +49,17 @@ const maxWaiting = 128
 /** Most log-ins that check a password (one for each core) or wait for that. Further ones are refused with 429. */
 export const maxLogins = availableParallelism() + maxWaiting
 
-/** Returns the argon2id hash of a password, with OWASP's parameters, as a PHC string for a `password()` column. */
+/**
+ * Returns the argon2id hash of a password, with OWASP's parameters, as a PHC string for a `password()` column.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS if nobody could log in with the password: it is not text, takes more than 1,024
+ *   bytes, or contains control characters, which HTTP Basic cannot carry
+ */
 export async function hashPassword (password: string): Promise<string> {
+  const { accept, expects } = fieldKinds.password
+  if (typeof password !== 'string' || accept(password, {}) === undefined) {
+    throw new errors.InvalidOptions(`hashPassword() takes ${expects}`)
+  }
   return await hash(password)
 }
 

@@ -6,7 +6,7 @@ import { CompiledQuery, sql } from 'kysely'
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, defineModel, integer, key, password, text, userAuth, type Policy, type UserAuthOptions
+  adminAuth, defineModel, hashPassword, integer, key, password, text, userAuth, type Policy, type UserAuthOptions
 } from '../../lib/index.js'
 import { boundedSite } from '../support/bounded.js'
 import { engine, openDatabase } from '../support/database.js'
@@ -169,6 +169,15 @@ test('D-45: a password over 1,024 bytes in a body is 400', async (t) => {
   t.same(await rowsOf('user'), before)
   t.equal((await put('/api/user/2/', { password: 'ä'.repeat(512) }, { as: 'admin' })).statusCode, 200)
   t.equal((await post('/api/message/', { content: 'x' }, { as: ['alice', 'ä'.repeat(512)] })).statusCode, 201)
+})
+
+test('D-45: hashPassword() refuses what nobody could log in with', async (t) => {
+  for (const password of ['x'.repeat(1025), 'ä'.repeat(513), 'a\nb', '\ud800', 5, undefined]) {
+    await t.rejects(hashPassword(password as string), {
+      code: 'REST_MODELS_INVALID_OPTIONS', message: /hashPassword\(\) takes text of at most 1024 bytes/
+    })
+  }
+  t.match(await hashPassword('ä'.repeat(512)), /^\$argon2id\$/)
 })
 
 test('D-46: unknown, inactive and hash-less users cost what a wrong password costs', async (t) => {
