@@ -48,8 +48,8 @@ test('D-270: SQLite: a foreign key to a column that is not unique fails at start
     ['create', 'update', 'delete'].map((operation) => `- ${operation} in table '${table}': ${mismatch}\n`))
   t.equal(message, `The database would refuse all of these writes:\n${writes.join('')}` +
     'A foreign key needs a table to refer to, with a primary key or unique index of exactly the columns that it ' +
-    'refers to, a trigger the tables that it names, and a view a trigger \'instead of\' each operation. ' +
-    'Add what is missing, or close these operations in the policy')
+    'refers to, a trigger the tables that it names, and a view a trigger \'instead of\' each operation and column. ' +
+    'Add what is missing, or close these operations in the policy; a column can be read-only')
   const partial = "create unique index by_code on country (code) where code > 'a'"
   t.equal((await start(t, [country, partial, city('Country (code)')], both)).message, message)
   const collated = 'create unique index by_code on country (code collate nocase)'
@@ -132,7 +132,7 @@ const triggers = {
   update: 'create trigger u instead of update on land begin update country set code = new.code where id = old.id; end',
   delete: 'create trigger d instead of delete on land begin delete from country where id = old.id; end'
 }
-const Land = defineModel('Land', { code: text() })
+const Land = defineModel('Land', { id: key({ generated: false }), code: text() })
 const viewLine = (operation: string) => `- ${operation} in table 'land': cannot modify land because it is a view\n`
 
 test('D-270: SQLite: a write to a view without a trigger for it fails at start, not at each write', async (t) => {
@@ -147,6 +147,32 @@ test('D-270: SQLite: a write to a view without a trigger for it fails at start, 
   const wrong = triggers.delete.replace('from country', 'from nowhere')
   t.match((await start(t, [...lands, triggers.create, triggers.update, wrong], open)).message,
     "writes:\n- delete in table 'land': no such table: main.nowhere\nA foreign key")
+})
+
+test('D-270: SQLite: a view whose trigger leaves out a column that clients may update fails at start', async (t) => {
+  const Named = defineModel('Land', { code: text(), name: text(), size: text({ nullable: true }) })
+  const tables = [
+    'create table country (id integer primary key, code text not null, name text not null, size text)',
+    'create view land as select * from country',
+    'create trigger u instead of update of name on land begin update country set name = new.name where id = old.id; end'
+  ]
+  const updates: Policy = { ...openAuth(), open: ['list', 'read', 'update'], closed: ['create', 'delete'] }
+  const { message } = await start(t, tables, [[Named, updates]])
+  const line = (column: string) => `${viewLine('update').trimEnd()} (column '${column}')\n`
+  t.match(message, `writes:\n${line('code')}${line('size')}A foreign key`)
+  const options = { readOnly: ['code', 'size'] }
+  t.equal((await start(t, tables, [[Named, updates]], options)).message, '')
+})
+
+test('D-270: SQLite: a view does not tell a key that the database generates, so nobody may create', async (t) => {
+  const Generated = defineModel('Land', { code: text() })
+  const all = [...lands, ...Object.values(triggers)]
+  t.match((await start(t, all, [[Generated, openAuth()]])).message, `writes:
+- create in table 'land': SQLite does not tell which key a view has generated, so clients must give it, as with \
+key({ generated: false })
+A foreign key`)
+  const others: Policy = { ...openAuth(), open: ['list', 'read', 'update', 'delete'], closed: ['create'] }
+  t.equal((await start(t, all, [[Generated, others]])).message, '')
 })
 
 test('D-270: SQLite: a view with triggers is written as a table is', async (t) => {
