@@ -92,7 +92,7 @@ const table = {
   } as const satisfies KindRow<boolean, CommonOptions<boolean>>,
   datetime: {
     options: { onUpdate: true },
-    expects: 'a date and time as YYYY-MM-DD HH:MM:SS',
+    expects: 'an existing date and time as YYYY-MM-DD HH:MM:SS',
     schema: () => Type.String({ maxLength: 40 }),
     accept: values.datetime,
     parse: values.datetime,
@@ -102,7 +102,7 @@ const table = {
   } as const satisfies KindRow<string, DatetimeOptions>,
   date: {
     options: {},
-    expects: 'a date as YYYY-MM-DD',
+    expects: 'an existing date as YYYY-MM-DD',
     schema: () => Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
     accept: values.date,
     parse: values.date,
