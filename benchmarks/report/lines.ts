@@ -79,14 +79,16 @@ function memoryLines ({ row, memory: { requests, servers } }: Extract<Outcome, {
   }))
 }
 
-function processesLine ({ row, processes: { connections, wall, capacity, isServerBound, sides } }: Extract<Outcome, { processes: unknown }>): Measured {
-  const pair = (show: (side: typeof sides[0]) => number, digits: number): string =>
-    sides.map((side) => show(side).toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })).join(' / ')
+function processesLine ({ row, processes: { connections, wall, capacity, isServerBound, unpinned, pinned } }: Extract<Outcome, { processes: unknown }>): Measured {
+  const pair = (sides: typeof pinned, name: keyof typeof pinned[0], digits: number): string =>
+    sides.map((side) => side[name].toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })).join(' / ')
   const judged = isServerBound ? wall : capacity
+  const byTime = `**× ${showSpread(capacity, 2)}** by processor time (${pair(pinned, 'cpu', 1)} µs/request), both sides on one core, of which they used ${pair(pinned, 'servers', 2)}. ` +
+    `With nothing pinned × ${showSpread(wall, 2)} by wall time, because the other programs share the cores`
   return {
-    what: `${row.what}, ${connections} connections; nothing is pinned`,
-    figure: `**× ${showSpread(judged, 2)}** ${isServerBound ? 'by wall time' : `by processor time (${pair(({ cpu }) => cpu, 1)} µs/request), if each process has a core. × ${showSpread(wall, 2)} by wall time, because the other programs share the cores`}: ` +
-      `${pair(({ perSecond }) => perSecond, 0)} requests/s. Cores used: servers ${pair(({ servers }) => servers, 2)}, load generator ${pair(({ load }) => load, 2)}, database and others ${pair(({ others }) => others, 2)}`,
+    what: `${row.what}, ${connections} connections`,
+    figure: `${isServerBound ? `**× ${showSpread(wall, 2)}** by wall time, nothing pinned` : byTime}: ${pair(unpinned, 'perSecond', 0)} requests/s. ` +
+      `Cores used: servers ${pair(unpinned, 'servers', 2)}, load generator ${pair(unpinned, 'load', 2)}, database and others ${pair(unpinned, 'others', 2)}`,
     target: `at least × ${row.least.toFixed(2)}`,
     isReached: judged.median >= row.least
   }

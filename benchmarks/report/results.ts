@@ -22,8 +22,11 @@ timed, status, headers and body of both servers are compared.
 
 \`two-processes\` compares our server in two processes of Node's \`cluster\` with the same server in one. Two processes, the
 load generator and the database share the cores of the machine. If both processes use nine tenths of a core, the factor
-is that of the requests per second. Otherwise something else bounds those, and the factor is twice the processor time of
-a request with one process, over that with two. The table shows both, and how many cores each part used.
+is that of the requests per second. Otherwise something else bounds those, mostly the load generator. Each process is
+then idle for a part of the time, and a request takes a quarter more processor time, because fewer requests arrive
+together. So both sides are measured again on one core, which they fill, with the load generator on the other. The
+factor is then twice the processor time of a request with one process, over that with two. The table shows both, and
+how many cores each part used.
 
 Ours does three things that the servers by hand do not do:
 

@@ -9,13 +9,17 @@ import { withServer, type Setting, type Sides } from './setting.js'
 /** Figures of two processes and of one, in turns. */
 export interface ProcessesResult {
   readonly connections: number
-  /** Requests per second of two processes over those of one, as measured. */
+  /** Requests per second of two processes over those of one, as measured with nothing pinned. */
   readonly wall: Spread
-  /** The same if each process had a core of its own: twice the processor time of a request with one over that with two. */
+  /**
+   * The same if each process had a core of its own: twice the processor time of a request with one over that with two.
+   * Both sides are pinned to one core, which they fill.
+   */
   readonly capacity: Spread
-  /** True if both processes used their cores. Otherwise something else bounds the requests per second. */
+  /** True if both processes used their cores with nothing pinned. Otherwise something else bounds the requests per second. */
   readonly isServerBound: boolean
-  readonly sides: Sides<Turn>
+  readonly unpinned: Sides<Turn>
+  readonly pinned: Sides<Turn>
 }
 
 /** One run of one side. */
@@ -36,32 +40,43 @@ const full = 0.9
 /** Requests of each process before it is measured: enough for V8 to compile the code of a request. */
 const warmUp = 12_000
 
-/** Nothing is pinned: two processes, the load generator and the database share all cores. Both sides read one database. */
+/** Both sides read one database. They are measured with nothing pinned, and on one core beside that of the load generator. */
 export async function measureProcesses ({ requests }: ProcessesCase, setting: Setting): Promise<ProcessesResult> {
-  const { databases, extent } = setting
+  const { databases, extent, cores } = setting
   const database = await databases.copy(extent.rows)
-  const free = { ...setting, cores: { ...setting.cores, server: undefined } }
-  const start = async <Result> (processes: number, work: (server: Server) => Promise<Result>): Promise<Result> =>
-    await withServer(free, { file: 'cluster', database, durability: 'normal', processes }, work)
-  const load = await startLoad(undefined)
   const random = seeded(7)
   const order = { connections: Math.max(...extent.connections), requests: Array.from({ length: built }, () => requests(random, extent.rows)), end: { duration: extent.seconds } }
   try {
-    return await start(counts[0], async (two) => await start(counts[1], async (one) => {
-      const turns: [Turn[], Turn[]] = [[], []]
-      for (const [side, { url }] of [two, one].entries()) await load.run({ ...order, url, end: { amount: warmUp * (counts[side] ?? 1) } })
-      for (let round = 1; round <= extent.rounds; round++) {
-        for (const side of round % 2 === 1 ? [0, 1] as const : [1, 0] as const) turns[side].push(await takeTurn([two, one][side] ?? one, load, order))
-      }
-      return toResult(order.connections, turns)
-    }))
+    const unpinned = await takeTurns({ ...setting, cores: { ...cores, server: undefined, load: undefined } }, database, order)
+    const pinned = await takeTurns(setting, database, order)
+    return toResult(order.connections, unpinned, pinned)
   } finally {
-    await load.end()
     await databases.drop(database)
   }
 }
 
-async function takeTurn ({ url, usage }: Server, load: Load, order: Omit<Parameters<Load['run']>[0], 'url'>): Promise<Turn> {
+type Order = Omit<Parameters<Load['run']>[0], 'url'>
+type Turns = Sides<readonly Turn[]>
+
+async function takeTurns (setting: Setting, database: string, order: Order): Promise<Turns> {
+  const start = async <Result> (processes: number, work: (server: Server) => Promise<Result>): Promise<Result> =>
+    await withServer(setting, { file: 'cluster', database, durability: 'normal', processes }, work)
+  const load = await startLoad(setting.cores.load)
+  try {
+    return await start(counts[0], async (two) => await start(counts[1], async (one) => {
+      const turns: [Turn[], Turn[]] = [[], []]
+      for (const [side, { url }] of [two, one].entries()) await load.run({ ...order, url, end: { amount: warmUp * (counts[side] ?? 1) } })
+      for (let round = 1; round <= setting.extent.rounds; round++) {
+        for (const side of round % 2 === 1 ? [0, 1] as const : [1, 0] as const) turns[side].push(await takeTurn([two, one][side] ?? one, load, order))
+      }
+      return turns
+    }))
+  } finally {
+    await load.end()
+  }
+}
+
+async function takeTurn ({ url, usage }: Server, load: Load, order: Order): Promise<Turn> {
   const [before, busyBefore] = [await usage(), busyTime()]
   const result = await load.run({ ...order, url })
   const [busy, after] = [busyTime() - busyBefore, await usage()]
@@ -76,18 +91,21 @@ function busyTime (): number {
   return cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0)
 }
 
-function toResult (connections: number, turns: Sides<readonly Turn[]>): ProcessesResult {
-  const two = medianTurn(turns[0])
-  const byRound = (ratio: (two: Turn, one: Turn) => number): Spread =>
-    spreadOf(turns[0].map((turn, index) => ratio(turn, turns[1][index] ?? turn)))
+function toResult (connections: number, unpinned: Turns, pinned: Turns): ProcessesResult {
+  const byRound = ([two, one]: Turns, ratio: (two: Turn, one: Turn) => number): Spread =>
+    spreadOf(two.map((turn, index) => ratio(turn, one[index] ?? turn)))
+  const free = medians(unpinned)
   return {
     connections,
-    wall: byRound((two, one) => two.perSecond / one.perSecond),
-    capacity: byRound((two, one) => counts[0] / counts[1] * one.cpu / two.cpu),
-    isServerBound: two.servers >= full * counts[0],
-    sides: [two, medianTurn(turns[1])]
+    wall: byRound(unpinned, (two, one) => two.perSecond / one.perSecond),
+    capacity: byRound(pinned, (two, one) => counts[0] / counts[1] * one.cpu / two.cpu),
+    isServerBound: free[0].servers >= full * counts[0],
+    unpinned: free,
+    pinned: medians(pinned)
   }
 }
+
+const medians = ([two, one]: Turns): Sides<Turn> => [medianTurn(two), medianTurn(one)]
 
 function medianTurn (turns: readonly Turn[]): Turn {
   const median = (name: keyof Turn): number => medianOf(turns.map((turn) => turn[name]))

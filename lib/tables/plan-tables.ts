@@ -2,6 +2,7 @@ import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { isForeignKey, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { requireIndexable } from './indexable.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /** A foreign key, and the model that has it. */
@@ -29,8 +30,11 @@ export interface TablePlan {
  * Orders tables so that each one comes after those that it refers to. So each table is created with its foreign keys,
  * even if the creation of a later one fails. Foreign keys that close a circle are added after the last table if the
  * engine lets a table refer only to tables that exist. Otherwise they are created with their tables, too.
+ *
+ * @throws REST_MODELS_INVALID_MODEL as {@link requireIndexable}
  */
 export function planTables (models: readonly Model[], { schema }: Dialect): TablePlan {
+  for (const model of models) requireIndexable(model)
   const waiting = new Set(models)
   const tables: PlannedTable[] = []
   const references: Reference[] = []

@@ -192,6 +192,25 @@ test('D-61: every engine has room for the longest texts that are unique together
   })
 })
 
+test('D-61: texts in foreign keys count among the 600 characters of an index, when its table is made', async (t) => {
+  const Shop = defineModel('Shop', { id: text() })
+  const db = await openDatabase(t)
+  const make = async (model: Model) => { await createTables(db, [Shop, model]) }
+  const parts = { name: text({ maxLength: 500 }), shop: foreignKey(() => Shop), seller: foreignKey(() => Shop) }
+  const message = "model 'Ware': the texts of name, shop, seller, which are one index, have 700 characters with " +
+    'those that foreign keys hold, but together at most 600, because an engine cannot index longer texts; give them or the ' +
+    "keys a lower 'maxLength'"
+  const long = [
+    defineModel('Ware', parts, { unique: [['name', 'shop', 'seller']] }),
+    defineModel('Ware', parts, { key: ['name', 'shop', 'seller'] })
+  ]
+  for (const model of long) await t.rejects(make(model), { code: 'REST_MODELS_INVALID_MODEL', message })
+  t.notOk((await tableNames(db)).some((name) => name === 'shop' || name === 'ware'), 'nothing was created')
+  const name = text({ maxLength: 400 })
+  await make(defineModel('Ware', { ...parts, name }, { unique: [['name', 'shop', 'seller']] }))
+  t.ok((await tableNames(db)).includes('ware'))
+})
+
 /** The lines of the engine's definitions that tell of unique indexes. */
 async function uniqueLines (t: Test, models: readonly Model[]): Promise<string[]> {
   const db = await openDatabase(t)
