@@ -1,6 +1,7 @@
 import type { Row } from '../engines/executor.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { lockingSelect } from '../sql/scoped-statements.js'
+import { isSeenLate } from '../sql/shaped-statement.js'
 import type { StatementShape } from '../sql/statements.js'
 import type { Engine } from './engine.js'
 import { inTransaction, type OpenTransaction } from './transaction.js'
@@ -36,6 +37,10 @@ export async function withLockedRecord<Result> (
   const label = { operation: 'lock', resource: target.name } as const
   return await inTransaction(engine, async (transaction) => {
     const inside = { ...engine, executor: transaction }
+    // Once the record is locked, the next statement sees what holds now, also of related records.
+    if (isSeenLate(engine.dialect, record.scope)) {
+      await transaction.execute(lockingSelect(inside, target, { id: record.id, scope: [] }))
+    }
     const { row } = await transaction.execute(lockingSelect(inside, target, record))
     if (row === undefined) return undefined
     record.requireUnchanged?.(row)

@@ -7,14 +7,16 @@ import { idOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
 import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
+import { isSeenLate } from '../sql/shaped-statement.js'
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
+import { withLockedRecord } from './locked-record.js'
 import { requirePermittedReferences } from './permitted-references.js'
 import type { ReadTarget } from './read.js'
-import { writeAndRead, type WriteAndRead } from './transaction.js'
+import { OpenTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that the answer to a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -71,23 +73,36 @@ export async function runCreate (
 export async function runUpdate (
   engine: Engine, target: WriteTarget, change: RecordUpdate
 ): Promise<Row | undefined> {
-  const { id, plan, ownerId, guard } = change
+  const { id, plan, ownerId, guard: { scope, references, outcome } } = change
   const values = encodeAll(plan, engine.dialect)
-  const own = ownParameters(engine, target, { id, ownerId })
-  const { scope, references } = guard
   const update = scope.length === 0 && references.length === 0
-    ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
+    ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...ownParameters(engine, target, change))
     : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
   try {
     if (references.length > 0) await requirePermittedReferences(engine, target, references)
     const returns = engine.dialect.returnsUpdates && !target.statements.isTriggered
-    const { row } = returns && guard.outcome.length === 0
+    const { row } = returns && outcome.length === 0
       ? await engine.executor.execute(update)
       : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
-    return row ?? await readEqual(engine, target, change)
+    return row ?? await readEqual(engine, target, change) ??
+      await underLock(engine, target, { id, ownerId, scope }, async (inside) => await runUpdate(inside, target, change))
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
   }
+}
+
+/**
+ * Repeats a write of a record that wrote nothing, with the record locked, if the reason may be that it had to wait for
+ * another write (see {@link isSeenLate}).
+ *
+ * @returns what `write` returns; undefined if it is not repeated, or if there is no such record any more
+ */
+async function underLock<Result> (
+  engine: Engine, target: WriteTarget, record: ScopedRecord, write: (inside: Engine) => Promise<Result>
+): Promise<Result | undefined> {
+  const isLocked = engine.executor instanceof OpenTransaction
+  if (isLocked || !isSeenLate(engine.dialect, record.scope)) return undefined
+  return await withLockedRecord(engine, target, record, async (_stored, inside) => await write(inside))
 }
 
 /**
@@ -153,7 +168,8 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
     : scopedDelete(engine, target, record)
   try {
     const { changed } = await engine.executor.execute(query)
-    return changed > 0
+    return changed > 0 ||
+      await underLock(engine, target, record, async (inside) => await runDelete(inside, target, record)) === true
   } catch (failure) {
     throw explainDelete(failure)
   }

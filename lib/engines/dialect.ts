@@ -156,6 +156,11 @@ export interface Dialect {
    * the whole database for writes.
    */
   readonly locksRows: boolean
+  /**
+   * Returns the version of the row in a table or alias, which each write of the row changes. Only for an engine whose
+   * write may wait for another one, and then sees the row as it is now, but rows of other tables as they were before.
+   */
+  readonly rowVersion?: (row: { readonly name: string, readonly isView: boolean }) => RawBuilder<unknown>
   /** What follows `insert into` and the table to create a row of defaults only. */
   readonly emptyRow: RawBuilder<never>
   /**

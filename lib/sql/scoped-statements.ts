@@ -45,18 +45,20 @@ export function lockingSelect (context: SqlContext, shape: StatementShape, recor
 
 /**
  * Returns the statement that deletes a record, if the record meets all conditions of `record.scope`. If `record` has an
- * `ownerId` and the resource an owner field, that user must own the record, too.
+ * `ownerId` and the resource an owner field, that user must own the record, too. If the scope {@link isSeenLate}, the
+ * statement deletes nothing if it had to wait for another write of the record.
  */
 export function scopedDelete (context: SqlContext, shape: StatementShape, record: ScopedRecord): Query {
   const statement = new ShapedStatement('delete', shape, context.dialect)
-  const conditions = statement.isRecord(record)
+  const conditions = [...statement.isRecord(record), ...statement.isUnwritten(record)]
   return statement.compileOnce(context, () => whereAll(context.db.deleteFrom(shape.model.table), conditions))
 }
 
 /**
  * Returns the statement that changes a record, if the record meets all conditions of `record.scope`, and each of
  * `references` refers to a record that meets the conditions of the reference. If `record` has an `ownerId` and the
- * resource an owner field, that user must own the record, too. The statement returns the visible columns if the engine
+ * resource an owner field, that user must own the record, too. If the scope {@link isSeenLate}, the statement changes
+ * nothing if it had to wait for another write of the record. The statement returns the visible columns if the engine
  * can do that.
  */
 export function scopedUpdate (
@@ -65,7 +67,9 @@ export function scopedUpdate (
   const { db, dialect } = context
   const statement = new ShapedStatement('update', shape, dialect)
   const changes = statement.write(values)
-  const conditions = [...statement.isRecord(record), ...statement.leads(references)]
+  const conditions = [
+    ...statement.isRecord(record), ...statement.isUnwritten(record), ...statement.leads(references)
+  ]
   return statement.compileOnce(context, () =>
     whereAll(db.updateTable(shape.model.table).set(Object.fromEntries(changes)), conditions)
       .$if(dialect.returnsUpdates, (update) => update.returning(selection(shape.visible, dialect))))

@@ -4,7 +4,7 @@ import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import { encode, type Column } from '../model/column.js'
-import { keyValues } from '../model/key.js'
+import { keyColumnsOf, keyValues } from '../model/key.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
@@ -28,6 +28,17 @@ type StatementTable = Pick<StatementShape, 'name' | 'cachedAs' | 'model' | 'owne
 
 /** Alias of the record that a reference leads to. It differs from the names of all tables, because none has a blank. */
 const referred = 'referred record'
+
+/** Alias of a record as it was when the statement that writes it began. */
+const before = 'record before'
+
+/**
+ * True if a write that waits for another write of the same record would check a scope with related records as they were
+ * before the other write (see {@link Dialect.rowVersion}).
+ */
+export function isSeenLate ({ rowVersion }: Dialect, scope: Scope): boolean {
+  return rowVersion !== undefined && scope.some(({ path }) => path.joins.length > 0)
+}
 
 /**
  * The operation that events name for each kind of statement. The key of a kind also begins the name under which the
@@ -76,6 +87,22 @@ export class ShapedStatement {
     const isOwn = owner === undefined || ownerId === undefined ? [] : [this.#equals(owner, ownerId)]
     if (isOwn.length > 0) this.#name += ' own'
     return [isTheOne, ...isOwn, ...this.#holds(scope, table)]
+  }
+
+  /**
+   * Returns the condition that a record which is to be written has not been written since the statement began. It is
+   * there only if {@link isSeenLate}. The subquery sees the row as the conditions on related records see those.
+   */
+  isUnwritten ({ scope }: ScopedRecord): readonly Build[] {
+    const { rowVersion, views } = this.#dialect
+    const { model, model: { table } } = this.#shape
+    if (rowVersion === undefined || !isSeenLate(this.#dialect, scope)) return []
+    const isView = views?.has(model) === true
+    const isTheOne = keyColumnsOf(model).map(({ name }) =>
+      sql`${sql.ref(`${before}.${name}`)} = ${sql.ref(`${table}.${name}`)}`)
+    return [() => sql<SqlBool>`${rowVersion({ name: table, isView })} = (
+      select ${rowVersion({ name: before, isView })} from ${sql.table(table)} as ${sql.ref(before)}
+      where ${sql.join(isTheOne, sql` and `)})`]
   }
 
   /** Returns a condition for each foreign key: it refers to a record that meets the conditions of the reference. */

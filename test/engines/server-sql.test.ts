@@ -38,6 +38,13 @@ test('a moment is compared as the whole second that records show', (t) => {
   t.end()
 })
 
+test('D-185: the version of a row of PostgreSQL is that of its last write, or all of its values in a view', (t) => {
+  const { rowVersion } = postgresDialect
+  t.equal(onPostgres(sql`${rowVersion?.({ name: 'task', isView: false })}`).sql, '"task"."xmin"')
+  t.equal(onPostgres(sql`${rowVersion?.({ name: 'task', isView: true })}`).sql, 'cast("task" as text)')
+  t.end()
+})
+
 test('a boolean column of MariaDB fits if it holds 0 and 1 alone', (t) => {
   t.match(onMariadb(sql`${mariadbCatalog.fits.boolean?.(column)}`).sql, '`name` in (0, 1)')
   t.end()

@@ -517,7 +517,9 @@ test('tables that refer to each other are made and dropped again', async (t) => 
 
 test('names are those of the models, whatever plugins a host has; TypeScript compiles', async (t) => {
   const db = await openDatabase(t)
-  const Odd = defineModel('Odd', { nickName: text(), Order: integer({ column: 'SELECT' }) }, { table: 'OddTable' })
+  const Odd = defineModel('Odd', {
+    nickName: text(), Order: integer({ column: 'SELECT' }), at: datetime(), day: date(), active: boolean()
+  }, { table: 'OddTable' })
   const { source = '' } = await writeMigration(db, [Odd], { language: 'ts' })
   const file = path.join(folderFor(t), '001.ts')
   writeFileSync(file, source)

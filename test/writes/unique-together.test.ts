@@ -198,8 +198,8 @@ test('D-61: texts in foreign keys count among the 600 characters of an index, wh
   const make = async (model: Model) => { await createTables(db, [Shop, model]) }
   const parts = { name: text({ maxLength: 500 }), shop: foreignKey(() => Shop), seller: foreignKey(() => Shop) }
   const message = "model 'Ware': the texts of name, shop, seller, which are one index, have 700 characters with " +
-    'those that foreign keys hold, but together at most 600, because an engine cannot index longer texts; give them or the ' +
-    "keys a lower 'maxLength'"
+    'those that foreign keys hold, but together at most 600, because an engine cannot index longer texts; give them ' +
+    "or the keys a lower 'maxLength'"
   const long = [
     defineModel('Ware', parts, { unique: [['name', 'shop', 'seller']] }),
     defineModel('Ware', parts, { key: ['name', 'shop', 'seller'] })

@@ -32,6 +32,8 @@ export const postgresDialect: Dialect = {
   quoted,
   begin: 'begin',
   locksRows: true,
+  // A view has no `xmin`, so the texts of whole rows are compared.
+  rowVersion: ({ name, isView }) => isView ? sql`cast(${sql.ref(name)} as text)` : sql`${sql.ref(`${name}.xmin`)}`,
   emptyRow: sql`default values`,
   subqueriesLockRows: false,
   returnsUpdates: true,

@@ -24,9 +24,12 @@ export class SchemaRecorder implements MigrationTarget {
   /** True if a statement calls `requireEmpty`, a function that the written module must then define. */
   checksRows = false
   readonly #db: Kysely<Tables>
+  readonly #isTyped: boolean
 
-  constructor (db: Kysely<Tables>) {
+  /** @param isTyped  true if the statements are TypeScript */
+  constructor (db: Kysely<Tables>, isTyped = false) {
     this.#db = db
+    this.#isTyped = isTyped
     this.schema = this.#record(db.schema, [])
   }
 
@@ -53,7 +56,8 @@ export class SchemaRecorder implements MigrationTarget {
       get: (_builder, method) => method === kCalls
         ? calls
         : (...values: readonly unknown[]) => {
-            const call = `${String(method)}(${this.#writeAll(values, method === 'addColumn' ? 'column' : 'key')})`
+            const written = this.#writeAll(values, method === 'addColumn' ? 'column' : 'key')
+            const call = `${String(method)}(${method === 'where' ? this.#asCondition(written) : written})`
             if (method !== 'execute') return this.#record({}, [...calls, call])
             this.statements.push(joined([...calls, call]))
             return Promise.resolve()
@@ -77,6 +81,11 @@ export class SchemaRecorder implements MigrationTarget {
     if (typeof value !== 'function') return literal(String(value))
     const { [kCalls]: calls }: Recorded = value(this.#record({}, []))
     return calls.length === 0 ? '' : `(${built}) => ${[built, ...calls].join('.')}`
+  }
+
+  /** Returns code of SQL as that of a condition, which in TypeScript needs the type of its value. */
+  #asCondition (written: string): string {
+    return this.#isTyped ? written.replace(/^sql(\.raw)?/, '$&<boolean>') : written
   }
 
   #writeSql (expression: Expression<unknown>): string {

@@ -40,11 +40,11 @@ async function writeModule (
   { db, dialect: plain }: Engine, plan: MigrationPlan, language: 'js' | 'ts'
 ): Promise<string> {
   const dialect = { ...plain, storages: plan.storages }
-  const [up, down] = [new SchemaRecorder(db), new SchemaRecorder(db)]
+  const isTyped = language === 'ts'
+  const [up, down] = [new SchemaRecorder(db, isTyped), new SchemaRecorder(db, isTyped)]
   await writeUp(up, plan, dialect)
   down.comment('This deletes what the new tables and columns hold.')
   await writeDown(down, plan, dialect)
-  const isTyped = language === 'ts'
   const parts = [
     writeFunction('up', up, isTyped),
     writeFunction('down', down, isTyped),
