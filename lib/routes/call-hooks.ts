@@ -91,8 +91,11 @@ export async function callAfter (
   if (afterWrite === undefined) return
   const occasion = { operation, record: toWhole(written), stored: row && toWhole(row), user: userOf<Identity>(request) }
   await withHookDatabase(resource, transaction, async (db, end) => await inTime(resource, 'afterWrite', async () => {
-    await afterWrite({ ...occasion, db })
-    await end()
+    try {
+      await afterWrite({ ...occasion, db })
+    } finally {
+      await end()
+    }
   }))
 }
 

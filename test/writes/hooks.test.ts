@@ -526,6 +526,24 @@ test('D-159: statements that a hook did not await belong to the write; later one
   t.match(late, [/The transaction is over/])
 })
 
+test('D-159: such statements are run also if the hook throws, so that none of them is refused', async (t) => {
+  const settled: string[] = []
+  const app = await shop(t, {
+    afterWrite: (write) => {
+      const add = async (): Promise<void> => { await outbox(write) }
+      for (let count = 0; count < 3; count++) {
+        add().then(() => settled.push('done'), (failure: unknown) => settled.push(String(failure)))
+      }
+      throw invalidRecord({ title: 'must be another' })
+    }
+  })
+  t.match((await app.put('/api/order/1/', { title: 'y' }, { as })).json(), {
+    statusCode: 400, details: [{ field: 'title', message: 'must be another' }]
+  })
+  t.same(settled, ['done', 'done', 'done'])
+  t.same(await topics(app), [], 'what they did is rolled back')
+})
+
 test('D-159: the instance of a hook is dead once the hook has ended', async (t) => {
   let kept: Parameters<typeof outbox>[0]['db'] | undefined
   const app = await shop(t, { afterWrite: ({ db }) => { kept = db } })
