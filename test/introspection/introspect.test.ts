@@ -781,6 +781,19 @@ test('D-86: a column that a secret refers to is a secret as well, unless it is a
   t.strictSame(await secrets('account.token'), ['account.pin'])
 })
 
+test('D-205: a table or column that a model can be called after does not lose its name to another one', async (t) => {
+  const columns = 'id integer not null primary key, _state varchar(9), state varchar(9)'
+  const db = await database(t, [`create table _people (${columns})`, `create table people (${columns})`])
+  const models = await load(t, await introspect(db))
+  const names = Object.fromEntries(models.map(({ name, table }) => [table, name.toLowerCase()]))
+  t.strictSame(names, { people: 'people', _people: 'people2' })
+  for (const { columns } of models) {
+    t.strictSame(Object.fromEntries(columns.map(({ field, name }) => [name, field])), {
+      id: 'id', _state: 'state2', state: 'state'
+    })
+  }
+})
+
 test('the generated files compile with the settings of the project', (t) => {
   t.ok(sources.length >= 9, `${sources.length} files`)
   const files = Object.fromEntries(sources.map((source, index) => [`models-${index}.ts`, source]))

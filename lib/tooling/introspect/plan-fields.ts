@@ -8,7 +8,7 @@ import type { FieldOptions } from '../../values/field-options.js'
 import { withDefault, type DefaultSetting, type Source } from './field-default.js'
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
-import { nameFor, Names, type NameSetting } from './names.js'
+import { fieldName, nameFor, Names, type NameSetting } from './names.js'
 import type { KeyedTable, PlannedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import { columnOf } from './plan-unique.js'
@@ -48,8 +48,8 @@ export async function planFields (
   const references = planned.filter(isReference)
   const naming = { names: new Names(), references: references.map(({ source }) => source.column.name) }
   naming.names.take('id')
-  // Foreign keys are named last, so that no other column loses its name to one, whatever their order.
-  const fields = [...planned.filter((plan) => !isReference(plan)), ...references]
+  // So no column loses its name to another one, whatever their order.
+  const fields = planned.toSorted((one, other) => rankOf(one) - rankOf(other))
     .flatMap((plan) => orNote(complete(plan, setting, naming), plan.source.column, notes))
   const place = (column?: string): number => table.columns.findIndex(({ name }) => name === column)
   return {
@@ -68,6 +68,13 @@ interface PlannedColumn {
 
 function isReference ({ field }: PlannedColumn): boolean {
   return field.kind === 'foreignKey'
+}
+
+/** Returns the place of a column in the order of naming: 0 if it keeps its name, 1 if not, 2 for a foreign key. */
+function rankOf (plan: PlannedColumn): 0 | 1 | 2 {
+  const { name } = plan.source.column
+  if (isReference(plan)) return 2
+  return fieldName(name) === name ? 0 : 1
 }
 
 /** Plans the columns of a table except `keyColumn`. Adds notes about those left out or declared differently. */

@@ -25,7 +25,7 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
   const secrets = await secretColumns(handle, [])
   const targetOf = finder(keyed, engine.dialect.foldName)
   const models: ModelPlan[] = []
-  for (const table of [...keyed, ...composite].sort(byName)) {
+  for (const table of [...keyed, ...composite].sort(inOrderOfNaming)) {
     const { name } = table.table
     const planned = await planModel(table, engine, targetOf)
     if (typeof planned === 'string') leftOut.push({ table: name, why: planned })
@@ -93,9 +93,16 @@ function withoutRemedy (why: string): string {
   return why.replace(/^left out: /, '').replace(/; [^;]*$/, '')
 }
 
-/** Compares two tables by name, for `sort`: negative if the first table comes first. */
-function byName ({ table: one }: PlannedTable, { table: other }: PlannedTable): number {
-  return one.name < other.name ? -1 : 1
+/**
+ * Compares two tables, for `sort`. Those whose models have their names come first, so that none of them loses its name
+ * to another table; otherwise by name.
+ */
+function inOrderOfNaming ({ table: one }: PlannedTable, { table: other }: PlannedTable): number {
+  return Number(!keepsName(one.name)) - Number(!keepsName(other.name)) || (one.name < other.name ? -1 : 1)
+}
+
+function keepsName (table: string): boolean {
+  return modelName(table).toLowerCase() === table.toLowerCase()
 }
 
 /**
