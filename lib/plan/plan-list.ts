@@ -1,4 +1,4 @@
-import { errors, fieldError, shownName } from '../errors.js'
+import { errors, fieldError } from '../errors.js'
 import { isOrderable, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
@@ -69,7 +69,7 @@ function planOrder (access: Access, name: string): readonly PlannedOrder[] {
   }
   const names = [...access.filterable].filter(isOrderable).flatMap(({ field, key }) => [field, key])
   throw invalidOrdering('must be columns that this resource can be ordered by, separated by commas, ' +
-    `each with an optional hyphen before it; '${shownName(written)}' is not one${typoSuggestion(written, names)}`)
+    `each with an optional hyphen before it${typoSuggestion(written, names)}`)
 }
 
 function invalidOrdering (message: string): Error {

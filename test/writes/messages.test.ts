@@ -127,8 +127,8 @@ test('a body that is no JSON object is told from one that is no JSON, with the p
   }
 })
 
-const unordered = (name: string): string => 'must be columns that this resource can be ordered by, separated by ' +
-  `commas, each with an optional hyphen before it; '${name}' is not one`
+const unordered = 'must be columns that this resource can be ordered by, separated by commas, ' +
+  'each with an optional hyphen before it'
 /** Each wrong query, and the message about its parameter. */
 const queries: ReadonlyArray<readonly [query: string, message: string]> = [
   ['id__contains=1', 'must end in an operator of its field: eq, ne, in, is, lt, lte, gt, gte'],
@@ -139,10 +139,9 @@ const queries: ReadonlyArray<readonly [query: string, message: string]> = [
   ['prize__gt=1.50', "is not a parameter of this resource, did you mean 'price'?"],
   ['orderin=size', "is not a parameter of this resource, did you mean 'ordering'?"],
   ['unheard=of', 'is not a parameter of this resource'],
-  ['ordering=-prize', `${unordered('prize')}, did you mean 'price'?`],
-  ['ordering=size,data', unordered('data')],
-  ['ordering=size,', unordered('')],
-  ['ordering=item__name', unordered('item__name')],
+  ['ordering=-prize', `${unordered}, did you mean 'price'?`],
+  ['ordering=size,data', unordered],
+  ['ordering=item__name', unordered],
   ['limit=0', 'must be a whole number from 1 to 100'],
   ['limit=101', 'must be a whole number from 1 to 100'],
   ['limit=ten', 'must be a whole number from 1 to 100'],
@@ -163,7 +162,7 @@ test('what is wrong with a parameter is said in plain English, with the nearest 
 test('nothing is suggested for a name of more than 100 characters', async (t) => {
   const { get } = await buildApp(t, site)
   const { details } = (await get(`/api/all/?ordering=${'price'.repeat(21)}`)).json()
-  t.equal(details[0].message, unordered(`${'price'.repeat(20)}…`))
+  t.equal(details[0].message, unordered)
 })
 
 test('a hidden name is never suggested, however near: no excluded field, and none of a closed model', async (t) => {
