@@ -113,8 +113,8 @@ interface HookedResource {
 /**
  * Calls a hook with the transaction as a Kysely instance, which works until the hook ends.
  *
- * @param call  gets the instance, and a function to call when the hook has returned or thrown: it waits for the statements that
- *   the hook did not wait for, and refuses further ones
+ * @param call  gets the instance, and a function to call when the hook has returned or thrown: it waits for the
+ *   statements that the hook did not wait for, and refuses further ones
  * @throws what the hook throws, or the failure of one of its statements, even if the hook caught it
  */
 export async function withHookDatabase (

@@ -160,13 +160,13 @@ test('D-226: a slow statement has a line, from `slowStatement` on, and without i
   const other = await serve(t, slow)
   const source = new Events()
   const log = keepLog()
-  const end = logEvents(Fastify({ logger: log.logger }).log, 20, [source, source])
-  for (const [start, operation] of [[performance.now() - 30, 'list'], [performance.now(), 'read']] as const) {
+  const end = logEvents(Fastify({ logger: log.logger }).log, 500, [source, source])
+  for (const [start, operation] of [[performance.now() - 600, 'list'], [performance.now(), 'read']] as const) {
     source.end(start, { label: { operation, resource: 'note' } }, 3)
   }
-  source.fail(performance.now() - 30, {}, new Error('slow'))
+  source.fail(performance.now() - 600, {}, new Error('slow'))
   end()
-  source.end(performance.now() - 30, {}, 0)
+  source.end(performance.now() - 600, {}, 0)
   t.match(log.lines, [
     { level: 40, event: 'statement', operation: 'list', resource: 'note', rows: 3, outcome: 'done', msg: /^Slow statement: list of note, \d+ ms$/ },
     { level: 40, event: 'statement', operation: 'other', resource: null, outcome: 'failed', msg: /^Slow statement: other, \d+ ms$/ }

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { CompiledQuery, Kysely, sql, SqliteAdapter, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number,
-  password, readOnlyAuth, text, userAuth, uuid, type Field, type Model, type ResourceOptions
+  adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json,
+  key as keyField, number, password, readOnlyAuth, text, userAuth, uuid, type Field, type Model, type ResourceOptions
 } from '../../lib/index.js'
 import { readHandle } from '../../lib/database/engine.js'
 import type { Tables } from '../../lib/engines/executor.js'
@@ -1017,7 +1017,9 @@ test('D-113: a trigger of a server may fill a column, and so may a view', async 
     ],
     mariadb: ['create trigger fill before insert on thing for each row set new.tenant = 7']
   }))
-  const Loose = defineModel('Loose', { name: text({ nullable: engine === 'sqlite' }) }, { table: 'thing' })
+  const Loose = defineModel('Loose', {
+    id: keyField({ generated: engine !== 'sqlite' }), name: text({ nullable: engine === 'sqlite' })
+  }, { table: 'thing' })
   const { get, post } = await buildApp(t, {
     models: [], options: { db }, register: (registry) => { registry.register(Loose, { auth: anybody }) }
   })
