@@ -59,17 +59,21 @@ export const own = (program: string): string => `${root}/node_modules/.bin/${pro
 
 interface RunOptions {
   readonly env?: NodeJS.ProcessEnv
+  /** Where the standard error goes: to `listen`, or to that of this process (default). */
+  readonly errors?: 'pipe' | 'inherit'
   /** Gets what the program prints. */
   listen (chunk: Buffer): void
 }
 
 /** Runs a program in a process group of its own, all of which can be sent a signal. */
-async function run (program: string, args: readonly string[], { env = {}, listen }: RunOptions): Promise<number> {
+async function run (
+  program: string, args: readonly string[], { env = {}, errors = 'inherit', listen }: RunOptions
+): Promise<number> {
   const child = spawn(program, args, {
-    cwd: root, env: { ...process.env, ...env }, detached: true, stdio: ['ignore', 'pipe', 'inherit']
+    cwd: root, env: { ...process.env, ...env }, detached: true, stdio: ['ignore', 'pipe', errors]
   })
   running.add(child)
-  child.stdout.on('data', listen)
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', listen)
   const [code] = await once(child, 'close') as [number | null]
   running.delete(child)
   return code ?? 1
@@ -78,7 +82,7 @@ async function run (program: string, args: readonly string[], { env = {}, listen
 /** Runs a program that checks something; what it prints is shown if it fails. */
 export async function runCheck (name: string, program: string, args: readonly string[]): Promise<Outcome> {
   let printed = ''
-  const code = await run(program, args, { listen: (chunk) => { printed += chunk.toString() } })
+  const code = await run(program, args, { errors: 'pipe', listen: (chunk) => { printed += chunk.toString() } })
   if (code === 0) return { name, passed: 1, failed: 0, code, failures: [] }
   return { name, passed: 0, failed: 1, code, failures: printed.trimEnd().split('\n') }
 }

@@ -69,33 +69,31 @@ export function clearGroups (): void {
   mkdirSync(join(root, folder), { recursive: true })
 }
 
-/** The files of one process. */
-export interface Group {
-  readonly kind: 'shared' | 'single'
-  readonly files: readonly TestFile[]
-}
-
 /** Files by the process that runs them. */
-export function groupFiles (files: readonly TestFile[]): Group[] {
+export function groupFiles (files: readonly TestFile[]): TestFile[][] {
   const shared = files.filter(({ tags }) => !tags.has('alone'))
   const count = Math.ceil(shared.length / maxGroupFiles)
   const groups = Array.from({ length: count }, (_group, index) => shared.filter((_file, at) => at % count === index))
-  const single = files.filter(({ tags }) => tags.has('alone'))
-  return [
-    ...groups.map((files): Group => ({ kind: 'shared', files })),
-    ...single.map((file): Group => ({ kind: 'single', files: [file] }))
-  ]
+  return [...groups, ...files.filter(({ tags }) => tags.has('alone')).map((file) => [file])]
 }
 
 /**
- * Writes the programs that run files on an engine, and returns their paths from the root. tap runs them in the order of
- * their names: those of several files come first, because they take longest. If one of them began last, the other
- * cores would have nothing to do.
+ * The name of the program of each group. tap runs programs in the order of their names: those of several files come
+ * first, because they take longest. If one of them began last, the other cores would have nothing to do.
  */
+export function nameGroups (groups: ReadonlyArray<readonly TestFile[]>, name: string): string[] {
+  return groups.map(([first], index) => {
+    const kind = first?.tags.has('alone') === true ? 'single' : 'shared'
+    return `${kind}-${name}-${String(index + 1).padStart(3, '0')}.ts`
+  })
+}
+
+/** Writes the programs that run files on an engine, and returns their paths from the root. */
 export function writeGroups (files: readonly TestFile[], engine: string, name = engine): string[] {
-  return groupFiles(files).map(({ kind, files }, index) => {
-    const path = join(folder, `${kind}-${name}-${String(index + 1).padStart(3, '0')}.ts`)
-    writeFileSync(join(root, path), programOf(files.map(({ path }) => path), engine))
+  const groups = groupFiles(files)
+  return nameGroups(groups, name).map((program, index) => {
+    const path = join(folder, program)
+    writeFileSync(join(root, path), programOf((groups[index] ?? []).map(({ path }) => path), engine))
     return path
   })
 }

@@ -131,7 +131,7 @@ export async function withHookDatabase (
   }
 }
 
-/** Called for `db.introspection` alone: Kysely has the executor already, which all else would be made for. */
+/** Kysely calls this for `db.introspection` alone. Whatever else it makes of a dialect, the executor has already. */
 function refuse (): never {
   throw new Error('A hook cannot introspect the database')
 }

@@ -7,16 +7,15 @@ import { idOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
 import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
-import { isSeenLate } from '../sql/shaped-statement.js'
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
-import { withLockedRecord } from './locked-record.js'
+import { repeatLocked } from './locked-record.js'
 import { requirePermittedReferences } from './permitted-references.js'
 import type { ReadTarget } from './read.js'
-import { OpenTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
+import { writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that the answer to a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -84,25 +83,12 @@ export async function runUpdate (
     const { row } = returns && outcome.length === 0
       ? await engine.executor.execute(update)
       : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
+    const repeat = async (inside: Engine): Promise<Row | undefined> => await runUpdate(inside, target, change)
     return row ?? await readEqual(engine, target, change) ??
-      await underLock(engine, target, { id, ownerId, scope }, async (inside) => await runUpdate(inside, target, change))
+      await repeatLocked(engine, target, { id, ownerId, scope }, repeat)
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
   }
-}
-
-/**
- * Repeats a write of a record that wrote nothing, with the record locked, if the reason may be that it had to wait for
- * another write (see {@link isSeenLate}).
- *
- * @returns what `write` returns; undefined if it is not repeated, or if there is no such record any more
- */
-async function underLock<Result> (
-  engine: Engine, target: WriteTarget, record: ScopedRecord, write: (inside: Engine) => Promise<Result>
-): Promise<Result | undefined> {
-  const isLocked = engine.executor instanceof OpenTransaction
-  if (isLocked || !isSeenLate(engine.dialect, record.scope)) return undefined
-  return await withLockedRecord(engine, target, record, async (_stored, inside) => await write(inside))
 }
 
 /**
@@ -169,7 +155,7 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
   try {
     const { changed } = await engine.executor.execute(query)
     return changed > 0 ||
-      await underLock(engine, target, record, async (inside) => await runDelete(inside, target, record)) === true
+      await repeatLocked(engine, target, record, async (inside) => await runDelete(inside, target, record)) === true
   } catch (failure) {
     throw explainDelete(failure)
   }

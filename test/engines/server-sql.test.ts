@@ -6,7 +6,7 @@ import { mariadbCatalog } from '../../lib/engines/mariadb/catalog.js'
 import { mariadbDialect } from '../../lib/engines/mariadb/dialect.js'
 import { datetime } from '../../lib/engines/postgres/moments.js'
 import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
-import { compilers } from '../migrations/compilers.js'
+import { compilers } from '../support/compilers.js'
 
 const column = sql.ref('name')
 const onPostgres = (condition: RawBuilder<unknown>) => condition.compile(compilers.postgres)

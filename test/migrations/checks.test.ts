@@ -13,7 +13,7 @@ import { changedChecks } from '../../lib/tables/changed-checks.js'
 import { readTables } from '../../lib/tables/read-tables.js'
 import { writeMigration } from '../../lib/tools.js'
 import { engine, openDatabase } from '../support/database.js'
-import { compilers } from './compilers.js'
+import { compilers } from '../support/compilers.js'
 import { importMigration } from './run-migration.js'
 
 const generated = {

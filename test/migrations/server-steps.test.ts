@@ -9,7 +9,7 @@ import { planTables } from '../../lib/tables/plan-tables.js'
 import { indexesOf } from '../../lib/tables/table.js'
 import { writeDown, writeUp } from '../../lib/tables/write-steps.js'
 import { SchemaRecorder } from '../../lib/tooling/migration/schema-recorder.js'
-import { compilers } from './compilers.js'
+import { compilers } from '../support/compilers.js'
 
 const Team: Model = defineModel('Team', { name: text(), captain: foreignKey(() => Player, { nullable: true }) })
 const Player: Model = defineModel('Player', { team: foreignKey(() => Team) })

@@ -22,5 +22,6 @@ test('what the bundles of a run have not called is told by its source', async (t
   const report = failures.join('\n')
   t.equal(code, 1)
   t.match(report, /^ +errors\.ts +\| +[1-9][\d.]+ \|/m)
+  t.match(report, 'ERROR: Coverage for functions')
   t.notMatch(report, 'main', 'only the sources of the package are judged')
 })

@@ -3,7 +3,9 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { groupFiles, isCovering, readTestFiles, selectFiles, tagsOf, type TestFile } from '../../scripts/test-files.js'
+import {
+  groupFiles, isCovering, nameGroups, readTestFiles, selectFiles, tagsOf, type TestFile
+} from '../../scripts/test-files.js'
 import { typescript } from '../support/process.js'
 
 const body = "test('something', (t) => { t.end() })\n"
@@ -67,9 +69,17 @@ test('npm run test:all runs every file, on servers all but those that are the sa
 test('each file runs once, in a process with others or alone if it says so', (t) => {
   const many = [...Array.from({ length: 50 }, (_, index) => file(`file${index}`)), file('alone', 'alone')]
   const groups = groupFiles(many)
-  t.same(groups.flatMap(({ files }) => files.map(({ path }) => path)).sort(), many.map(({ path }) => path).sort())
-  t.same(groups.map(({ files }) => files.length), [13, 13, 12, 12, 1], 'fifteen at most')
-  t.same(groups.map(({ kind }) => kind), ['shared', 'shared', 'shared', 'shared', 'single'])
+  t.same(groups.flat().map(({ path }) => path).sort(), many.map(({ path }) => path).sort())
+  t.same(groups.map(({ length }) => length), [13, 13, 12, 12, 1], 'fifteen at most')
+  t.end()
+})
+
+test('tap, which goes by names, runs files that share a process before those that are alone', (t) => {
+  const many = [file('alone', 'alone'), ...Array.from({ length: 170 }, (_, index) => file(`file${index}`))]
+  const names = ['sqlite', 'mariadb'].flatMap((engine) => nameGroups(groupFiles(many), engine)).sort()
+  t.equal(names.length, 2 * 13)
+  t.same(names.map((name) => name.split('-')[0]), [...Array(24).fill('shared'), 'single', 'single'])
+  t.match(names.slice(0, 12), Array.from({ length: 12 }, (_, index) => new RegExp(`-0*${index + 1}\\.ts$`)))
   t.end()
 })
 

@@ -2,7 +2,7 @@ import type { NodeReport } from '../server/nodes-health.js'
 import { isStandby } from './connection.js'
 import type { PostgresReport } from './probe.js'
 
-/** What a server must be able to do to be used. */
+/** Conditions that a server must meet to be used. */
 interface Fitness {
   readonly writable: boolean
   readonly maxLag?: number

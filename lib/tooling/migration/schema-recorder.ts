@@ -56,13 +56,19 @@ export class SchemaRecorder implements MigrationTarget {
       get: (_builder, method) => method === kCalls
         ? calls
         : (...values: readonly unknown[]) => {
-            const written = this.#writeAll(values, method === 'addColumn' ? 'column' : 'key')
-            const call = `${String(method)}(${method === 'where' ? this.#asCondition(written) : written})`
+            const call = `${String(method)}(${this.#writeArguments(String(method), values)})`
             if (method !== 'execute') return this.#record({}, [...calls, call])
             this.statements.push(joined([...calls, call]))
             return Promise.resolve()
           }
     })
+  }
+
+  #writeArguments (method: string, values: readonly unknown[]): string {
+    const [first] = values
+    // In TypeScript, a condition needs the type of its value.
+    if (this.#isTyped && method === 'where' && isExpression(first)) return this.#writeSql(first, '<boolean>')
+    return this.#writeAll(values, method === 'addColumn' ? 'column' : 'key')
   }
 
   #writeAll (values: readonly unknown[], built: string): string {
@@ -83,15 +89,10 @@ export class SchemaRecorder implements MigrationTarget {
     return calls.length === 0 ? '' : `(${built}) => ${[built, ...calls].join('.')}`
   }
 
-  /** Returns code of SQL as that of a condition, which in TypeScript needs the type of its value. */
-  #asCondition (written: string): string {
-    return this.#isTyped ? written.replace(/^sql(\.raw)?/, '$&<boolean>') : written
-  }
-
-  #writeSql (expression: Expression<unknown>): string {
+  #writeSql (expression: Expression<unknown>, type = ''): string {
     const { sql: text } = sql`${expression}`.compile(this.#db)
     // MariaDB quotes names with backticks, which would end a template. Lines of a template would be indented like code.
-    return /[`\n\r]/.test(text) ? `sql.raw(${literal(text)})` : `sql\`${text.replace(/[\\]|\$\{/g, '\\$&')}\``
+    return /[`\n\r]/.test(text) ? `sql.raw${type}(${literal(text)})` : `sql${type}\`${text.replace(/[\\]|\$\{/g, '\\$&')}\``
   }
 }
 
