@@ -556,6 +556,14 @@ test('an index serves the columns with which it begins', async (t) => {
   ])
 })
 
+test('the index of a key of several columns serves the first of them', async (t) => {
+  const Line = defineModel('OrderLine', { order: integer(), product: integer() }, { key: ['order', 'product'] })
+  const app = await build(t, [Line], (registry) => { registry.register(Line) })
+  t.strictSame((await inspect(app)).unindexed.map(({ use, name }) => `${use} ${name}`).sort(), [
+    'filter product', 'ordering product'
+  ])
+})
+
 test('a container is found under any name, and records whose keys clients give are created by them', async (t) => {
   const Genre = defineModel('Genre', { id: key({ generated: false }), name: text({ nullable: true }) })
   const { resources: [genre] } = await inspect(await build(t, [Genre], (registry) => {
