@@ -66,6 +66,20 @@ test('a column called id may be a part of a key of several columns', async (t) =
   t.match(await get('pair/'), { objects: [{ id: '1,2' }] })
 })
 
+test('a foreign key of several columns, or to a part of such a key, is named with its reason', async (t) => {
+  const { lines } = await find(
+    t, 'create table room (house integer not null, number integer not null unique, primary key (house, number))',
+    `create table bed (
+      id integer primary key, house integer not null, room integer not null, opposite integer,
+      foreign key (house, room) references room (house, number), foreign key (opposite) references room (number))`
+  )
+  t.strictSame(lines.filter((line) => line.includes("'bed' refers")), [
+    "'house' of table 'bed' refers to 'room' together with 'room'",
+    "'room' of table 'bed' refers to 'room' together with 'house'",
+    "'opposite' of table 'bed' refers to 'room', whose primary key has several columns"
+  ].map((words) => `Column ${words}; the field is a plain value, not a foreign key`))
+})
+
 test('SQLite: a foreign key of a type that holds no key of its target is a plain value', {
   skip: engine !== 'sqlite' && 'servers demand the type of the target'
 }, async (t) => {

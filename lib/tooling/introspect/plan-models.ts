@@ -23,7 +23,7 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
   const names = new Names()
   const constants = new Names()
   const secrets = await secretColumns(handle, [])
-  const targetOf = finder(keyed, engine.dialect.foldName)
+  const targetOf = finder([...keyed, ...composite], engine.dialect.foldName)
   const models: ModelPlan[] = []
   for (const table of [...keyed, ...composite].sort(inOrderOfNaming)) {
     const { name } = table.table
@@ -43,7 +43,7 @@ function secretKeys ({ table: { name, key } }: PlannedTable, secrets: ReadonlySe
     .map((column) => ({ table: name, column, why: secretKey }))
 }
 
-type TargetOf = (wanted: string) => KeyedTable | undefined
+type TargetOf = (wanted: string) => KeyedTable | PlannedTable | undefined
 type PlannedParts = Omit<ModelPlan, 'name' | 'constant' | 'table'>
 
 /** Plans the model of a table, without its names, or returns the reason why the table can have no model. */
@@ -115,10 +115,10 @@ async function elsewhere ({ db, dialect: { catalog } }: Handle): Promise<readonl
     ({ table: `${schema}.${table}`, why: `is in another schema; read it with --schema ${schema}` }))
 }
 
-function finder (keyed: readonly KeyedTable[], fold: (name: string) => string) {
-  return (wanted: string): KeyedTable | undefined =>
-    keyed.find(({ table: { name } }) => name === wanted) ??
-    keyed.find(({ table: { name } }) => fold(name) === fold(wanted))
+function finder (tables: ReadonlyArray<KeyedTable | PlannedTable>, fold: (name: string) => string): TargetOf {
+  return (wanted) =>
+    tables.find(({ table: { name } }) => name === wanted) ??
+    tables.find(({ table: { name } }) => fold(name) === fold(wanted))
 }
 
 /**

@@ -3,8 +3,8 @@ import { isYes, type ColumnRow } from '../../engines/catalog.js'
 import type { FieldOptions } from '../../values/field-options.js'
 import { holdsOnly } from './held-values.js'
 import type { Note } from './model-plan.js'
-import type { KeyedTable } from './plan-keys.js'
-import type { FoundReference, FoundTable } from './read-database.js'
+import type { KeyedTable, PlannedTable } from './plan-keys.js'
+import type { FoundReference, FoundTable, SharedReference } from './read-database.js'
 
 /**
  * Database and tables that are needed to plan the field of a foreign key. `introspect` shows what is added to `notes`
@@ -12,8 +12,8 @@ import type { FoundReference, FoundTable } from './read-database.js'
  */
 export interface ReferenceSetting {
   readonly handle: Handle
-  /** Returns the table of a name, if it has a model with a primary key of one column; otherwise undefined. */
-  readonly targetOf: (name: string) => KeyedTable | undefined
+  /** Returns the table of a name, if it has a primary key that a model can have; otherwise undefined. */
+  readonly targetOf: (name: string) => KeyedTable | PlannedTable | undefined
   readonly notes: Note[]
 }
 
@@ -27,28 +27,40 @@ export interface PlannedReference {
 const plainValue = 'the field is a plain value, not a foreign key'
 
 /**
- * Plans the foreign key of a column. Returns undefined if the column has none, or shares it with other columns. Also
- * returns undefined, and adds a note with the reason, if the foreign key cannot refer to the primary key of a model.
+ * Plans the foreign key of a column. Returns undefined if the column has none. Also returns undefined, and adds a note
+ * with the reason, if the foreign key has several columns or cannot refer to the primary key of a model.
  */
 export async function planReference (
-  column: ColumnRow, { name, references }: FoundTable, { handle, targetOf, notes }: ReferenceSetting
+  column: ColumnRow, { name, references, sharedReferences }: FoundTable, { handle, targetOf, notes }: ReferenceSetting
 ): Promise<PlannedReference | undefined> {
-  const found = references.get(column.name)
-  if (found === undefined) return undefined
   const note = (why: string): undefined => { notes.push({ table: name, column: column.name, why }) }
-  const target = targetOf(found.target)
-  const why = target === undefined ? 'which has no model here' : await whyUnfit({ column, found, target }, handle)
-  if (target === undefined || why !== undefined) {
-    // The catalog does not name a table that is not found by its bare name.
-    const named = found.target === '' ? 'a table of another schema' : `'${found.target}'`
-    return note(`refers to ${named}, ${why}; ${plainValue}`)
+  const found = references.get(column.name)
+  if (found === undefined) {
+    const [shared] = sharedReferences.filter(({ columns }) => columns.includes(column.name))
+    return shared === undefined ? undefined : note(whyShared(column, shared))
   }
+  const unfit = (why: string): undefined => note(`refers to ${nameOf(found)}, ${why}; ${plainValue}`)
+  const target = targetOf(found.target)
+  if (target === undefined) return unfit('which has no model here')
+  if (!('key' in target)) return unfit('whose primary key has several columns')
+  const why = await whyUnfit({ column, found, target }, handle)
+  if (why !== undefined) return unfit(why)
   const kind = kindOf(target)
   return {
     target: target.table.name,
     options: onDeleteOption(found.onDelete.toLowerCase(), isYes(column.nullable), note),
     values: kind === 'key' ? 'integer' : kind
   }
+}
+
+function whyShared (column: ColumnRow, shared: SharedReference): string {
+  const others = shared.columns.filter((name) => name !== column.name).map((name) => `'${name}'`)
+  return `refers to ${nameOf(shared)} together with ${others.join(', ')}; ${plainValue}`
+}
+
+function nameOf ({ target }: Pick<FoundReference, 'target'>): string {
+  // The catalog does not name a table that is not found by its bare name.
+  return target === '' ? 'a table of another schema' : `'${target}'`
 }
 
 /** A foreign key of one column, and the table that it names. */

@@ -8,6 +8,12 @@ import { uuid } from '../../values/values.js'
 /** The target of a foreign key that has one column. */
 export type FoundReference = Pick<ReferenceRow, 'target' | 'targetColumn' | 'onDelete'>
 
+/** A foreign key of several columns, and its target as in {@link FoundReference}. */
+export interface SharedReference {
+  readonly columns: readonly string[]
+  readonly target: string
+}
+
 /** A table as the database describes it. */
 export interface FoundTable {
   readonly name: string
@@ -28,6 +34,7 @@ export interface FoundTable {
   readonly uniqueTogether: ReadonlyArray<readonly string[]>
   /** The foreign keys that have one column, by that column. */
   readonly references: ReadonlyMap<string, FoundReference>
+  readonly sharedReferences: readonly SharedReference[]
 }
 
 /** Tables of Kysely's migrator, which get no models. */
@@ -61,7 +68,7 @@ export async function readDatabase (handle: AnyKysely, only?: readonly string[])
       kind,
       columns: own,
       ...readKeys(ofTable(keys, name), own),
-      references: readReferences(ofTable(references, name))
+      ...readReferences(ofTable(references, name))
     }
   })
 }
@@ -90,9 +97,14 @@ function keyAmong (
   return shortest
 }
 
-function readReferences (rows: readonly ReferenceRow[]): FoundTable['references'] {
-  const single = groups(rows).filter((columns) => columns.length === 1)
-  return new Map(single.map(([reference]) => [reference.column, reference]))
+function readReferences (rows: readonly ReferenceRow[]): Pick<FoundTable, 'references' | 'sharedReferences'> {
+  const all = groups(rows)
+  const isShared = ({ length }: readonly ReferenceRow[]): boolean => length > 1
+  return {
+    references: new Map(all.filter((group) => !isShared(group)).map(([reference]) => [reference.column, reference])),
+    sharedReferences: all.filter(isShared)
+      .map((group) => ({ columns: group.map(({ column }) => column), target: group[0].target }))
+  }
 }
 
 /** Groups rows by their property `key`. Each group has at least one row. */
