@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp'
 import neostandard, { plugins } from 'neostandard'
 
 const source = ['lib/**/*.ts', 'schemas/**/*.ts']
@@ -17,7 +18,10 @@ export default [
   },
   {
     files: source,
+    plugins: { regexp },
     rules: {
+      // A client's text must not make an expression take quadratic time.
+      'regexp/no-super-linear-backtracking': 'error',
       'max-len': width,
       'max-lines': ['error', { max: 150, ...counted }],
       'max-lines-per-function': ['error', { max: 25, ...counted }]

@@ -36,7 +36,7 @@ export function inWholeSeconds ({ first, last }: Second): ShownCondition {
 
 type Compare = (column: RawBuilder<unknown>, value: Parameter) => RawBuilder<SqlBool>
 
-const fraction = /\.(\d*?)0*$/
+const fraction = /\.(\d*[1-9])?0*$/
 
 /**
  * Returns the conversion that keeps fractions of a second of a datetime in a cursor.
@@ -45,7 +45,7 @@ const fraction = /\.(\d*?)0*$/
  */
 export function exactMoment (suffix: string): Exact {
   return {
-    write: (stored) => String(stored).replace(fraction, (_found, digits: string) => digits === '' ? '' : `.${digits}`),
+    write: (stored) => String(stored).replace(fraction, (_found, digits?: string) => digits ? `.${digits}` : ''),
     read: (text) => {
       const moment = datetime(text)
       return moment === undefined ? undefined : `${moment}${fraction.exec(text)?.[0] ?? ''}${suffix}`

@@ -382,6 +382,25 @@ if (engine === 'sqlite') {
     t.same((await sql`select quote(value) as value from thing`.execute(db)).rows, [{ value: '900' }])
   })
 
+  test('D-127: a long text of digits in a column of times is refused or stored at once', async (t) => {
+    const db = await openDatabase(t)
+    await sql`create table thing (id integer primary key, value time not null)`.execute(db)
+    const Thing = defineModel('Thing', { value: text() })
+    const { post } = await buildApp(t, {
+      models: [],
+      options: { db, defaultAuth: everybody },
+      register: (registry) => { registry.register(Thing) },
+      undocumented: 'the table of another program'
+    })
+    const start = performance.now()
+    const digits = '1'.repeat(50_000)
+    const tooLong = `${digits}.${digits}`
+    for (const [value, status] of [[`${digits}x`, 201], [tooLong, 400], [digits, 409]] as const) {
+      t.equal((await post('/api/thing/', { value })).statusCode, status)
+    }
+    t.ok(performance.now() - start < 2000, 'not in quadratic time, which takes 10 s')
+  })
+
   test('D-129: a number in a column without a type is shown as text, and pages have it once', async (t) => {
     const db = await openDatabase(t)
     await sql`create table thing (id integer primary key, value, token)`.execute(db)

@@ -1,7 +1,7 @@
 import { errors } from '../../errors.js'
 
 /** Matches a URL with one or more hosts. */
-const databaseUrl = /^(?<scheme>[a-z]+):\/\/(?<credentials>[^/?#]*@)?(?<hosts>[^/?#@]+)(?<rest>\/[^#?]+[^#]*)$/
+const databaseUrl = /^(?<scheme>[a-z]+):\/\/(?<credentials>[^/?#]*@)?(?<hosts>[^/?#@]+)(?<rest>\/[^#?][^#]*)$/
 
 /**
  * Returns the URLs of the nodes (database servers) that a database URL names: `postgres://me@a:5432,b:5433/site` stands

@@ -64,7 +64,7 @@ const plainText = {
   ...asIs
 } as const satisfies Storage
 /** Matches the texts that SQLite would store as numbers in a column of a type for which {@link isTextual} is true. */
-const numeric = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i
+const numeric = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
 /**
  * Storage of texts in columns of a type for which {@link isTextual} is true. A stored number is selected as text. A
  * write of a text that SQLite would store as a number is refused.
