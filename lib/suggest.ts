@@ -99,14 +99,15 @@ export function requireKnown<Options extends object> (
 }
 
 /**
- * Requires that an option is a whole number of at least `least`.
+ * Requires that an option is a whole number of at least `least` and, if `most` is given, at most `most`.
  *
  * @param name  the start of the error's message, such as `'connections' of openPostgres()`
  * @throws REST_MODELS_INVALID_OPTIONS
  */
-export function requireWholeNumber (name: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return
-  throw new errors.InvalidOptions(`${name} must be a whole number of at least ${least}`)
+export function requireWholeNumber (name: string, value: number, least: number, most = Infinity): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return
+  const bounds = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
+  throw new errors.InvalidOptions(`${name} must be a whole number ${bounds}`)
 }
 
 /**

@@ -7,9 +7,9 @@ export interface Limits {
   readonly offset: number
   /** Filter parameters that one query may have. */
   readonly filters: number
-  /** Foreign keys that one filter, or one name in `include`, may follow. */
+  /** Foreign keys that one filter, or one name in `include`, may follow; at most 25. */
   readonly joins: number
-  /** Different joins that the filters and the `include` of one query may need together. */
+  /** Different joins that the filters and the `include` of one query may need together; at most 25. */
   readonly totalJoins: number
   /** Values that one `in` list may have. */
   readonly inItems: number
@@ -29,6 +29,12 @@ export interface Limits {
    */
   readonly pageBytes: number
 }
+
+/**
+ * Greatest value of `joins` and `totalJoins`. MariaDB joins at most 61 tables. A filter and an `include` of one path join
+ * its tables twice, and scopes add joins of their own.
+ */
+export const maxJoins = 25
 
 export const defaultLimits: Limits = Object.freeze({
   offset: 100_000,

@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import { errors } from '../errors.js'
-import { defaultLimits, type Limits } from '../plan/limits.js'
+import { defaultLimits, maxJoins, type Limits } from '../plan/limits.js'
 import { readOnlyAuth } from '../policy/policies.js'
 import type { AnyPolicy } from '../policy/policy.js'
 import { requirePolicy } from '../policy/require-policy.js'
@@ -130,6 +130,8 @@ function requireOrigins (origins: readonly string[]): void {
 function mergeLimits (limits: Partial<Limits>): Limits {
   if (typeof limits !== 'object') throw new errors.InvalidOptions("The option 'limits' must be an object")
   requireKnown<Partial<Limits>>("The option 'limits'", limits, defaultLimits)
-  for (const [name, value] of Object.entries(limits)) requireWholeNumber(`'limits.${name}'`, value, 0)
+  for (const [name, value] of Object.entries(limits)) {
+    requireWholeNumber(`'limits.${name}'`, value, 0, ['joins', 'totalJoins'].includes(name) ? maxJoins : undefined)
+  }
   return Object.freeze({ ...defaultLimits, ...limits })
 }

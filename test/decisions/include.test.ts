@@ -225,6 +225,20 @@ test('D-163: a statement has no more columns than every engine can give', async 
   }
 })
 
+test('D-163: the most joins that limits may permit are answered on each engine', async (t) => {
+  const Node: Model = defineModel('Node', { next: foreignKey((): Model => Node, { nullable: true }) })
+  const { get } = await buildApp(t, {
+    models: [Node],
+    rows: { node: [{ id: 1, next_id: 1 }] },
+    options: { limits: { joins: 25, totalJoins: 25 } },
+    register: (registry) => registry.register(Node, { auth: openAuth() })
+  })
+  const path = Array.from({ length: 25 }, () => 'next').join('__')
+  const { statusCode, body } = await get(`/api/node/?include=${path}&${path}__id=1`)
+  t.equal(statusCode, 200)
+  t.equal(body.match(/"next":\{/g)?.length, 25)
+})
+
 test('D-163: joins of scopes do not count', async (t) => {
   const { get } = await build(t, {
     options: { limits: { joins: 1, totalJoins: 1 } },

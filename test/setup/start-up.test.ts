@@ -118,7 +118,13 @@ const wrongPluginOptions: Record<string, Mistake> = {
     wrong: { limits: { joins: -1 } },
     right: { limits: { joins: 0 } },
     code: 'INVALID_OPTIONS',
-    names: ["'limits.joins'", 'at least 0']
+    names: ["'limits.joins'", 'from 0 to 25']
+  },
+  'more joins than an engine takes': {
+    wrong: { limits: { totalJoins: 26 } },
+    right: { limits: { totalJoins: 25 } },
+    code: 'INVALID_OPTIONS',
+    names: ["'limits.totalJoins'", 'from 0 to 25']
   },
   'a limit that is a text': {
     wrong: { limits: { joins: '3' } },
