@@ -31,8 +31,8 @@ export interface Limits {
 }
 
 /**
- * Greatest value of `joins` and `totalJoins`. MariaDB joins at most 61 tables. A filter and an `include` of one path join
- * its tables twice, and scopes add joins of their own.
+ * Greatest value of `joins` and `totalJoins`. MariaDB joins at most 61 tables. A filter and an `include` of one path
+ * join its tables twice, and scopes add joins of their own.
  */
 export const maxJoins = 25
 
