@@ -70,14 +70,16 @@ export type ParseKey = (text: string, url: string) => RecordKey
  * Returns the function that reads a primary key of a model from a path. A key is a decimal integer from 0 to 2^53-1, a
  * UUID, a text of 1 to 100 characters, or several values. Other texts are refused: without this, an engine may round or
  * cut a text to the key of another record.
+ *
+ * @param pathOf  returns the part of a URL before its query string
  */
-export function compileParseKey ({ primaryKey: key }: Model): ParseKey {
+export function compileParseKey ({ primaryKey: key }: Model, pathOf: (url: string) => string): ParseKey {
   const { parts, options } = key
   const { parse } = valueKindOf(key)
   const fits = key.kind === 'text' ? fitsPath : isNotNegative
   const read: (text: string, url: string) => Json | undefined = parts === undefined
     ? (text) => fits(text) ? parse(text, options) : undefined
-    : (text, url) => parseId(parts, idIn(url, text))
+    : (text, url) => parseId(parts, idIn(pathOf(url), text))
   return (text, url) => {
     const value = read(text, url)
     if (value === undefined) throw new errors.RecordNotFound()
@@ -87,12 +89,11 @@ export function compileParseKey ({ primaryKey: key }: Model): ParseKey {
 
 /**
  * Returns the id in a path, for a model whose key has several columns. Such an id has percent-encoded values with
- * commas between them. The last segment of `url` is the id if it has a comma and decodes to `decoded`. Otherwise
- * `decoded` is the id, because the client has percent-encoded the whole id once more. `url` may be a whole URL, so only
- * its last segment is read.
+ * commas between them. The last segment of `path` is the id if it has a comma and decodes to `decoded`. Otherwise
+ * `decoded` is the id, because the client has percent-encoded the whole id once more. The path may begin with a host,
+ * so only its last segment is read.
  */
-function idIn (url: string, decoded: string): string {
-  const [path = ''] = url.split(/[?;#]/, 1)
+function idIn (path: string, decoded: string): string {
   const segment = String(path.split('/').findLast((part) => part !== ''))
   return segment.includes(',') && decodeURIComponent(segment) === decoded ? segment : decoded
 }

@@ -10,7 +10,7 @@ import { browserGuard } from '../policy/guard.js'
 import { Passwords } from '../policy/passwords.js'
 import type { AnyPolicy, Authenticate, PolicySetting } from '../policy/policy.js'
 import { readCredentials } from '../policy/user-auth.js'
-import { compileQueryOf } from '../request/query-string.js'
+import { compileUrlParts } from '../request/query-string.js'
 import { compileAccess } from '../resource/access.js'
 import { isCreatable, openWritesOf } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
@@ -69,13 +69,13 @@ export function openContainer (
 }
 
 /**
- * Returns the path before the names of resources, percent-encoded, and the function that finds the query of a URL. With
+ * Returns the path before the names of resources, percent-encoded, and the functions that find the parts of a URL. With
  * the host's option `useSemicolonDelimiter`, a query also begins at `;`.
  */
-function urlsOf ({ initialConfig, prefix }: FastifyInstance): Pick<ResourceSetting, 'prefix' | 'queryOf'> {
+function urlsOf ({ initialConfig, prefix }: FastifyInstance): Pick<ResourceSetting, 'prefix' | 'pathOf' | 'queryOf'> {
   const beginsAtSemicolon = [initialConfig, initialConfig.routerOptions]
     .some((options) => Object(options).useSemicolonDelimiter === true)
-  return { prefix: `${encodeURI(prefix).replace(/\/$/, '')}/`, queryOf: compileQueryOf(beginsAtSemicolon) }
+  return { prefix: `${encodeURI(prefix).replace(/\/$/, '')}/`, ...compileUrlParts(beginsAtSemicolon) }
 }
 
 /**

@@ -3,18 +3,29 @@ import { errors, fieldError } from '../errors.js'
 /** Names and values of a query string or a form, decoded, in the order in which they were written. */
 export type Entries = ReadonlyArray<readonly [name: string, value: string]>
 
-/** Returns the query string of a URL, or '' if there is none. */
-export type QueryOf = (url: string) => string
+/** Functions that find the parts of a URL. */
+export interface UrlParts {
+  /** Returns the text before the query string. */
+  readonly pathOf: (url: string) => string
+  /** Returns the query string, or '' if there is none. */
+  readonly queryOf: (url: string) => string
+}
 
 /**
- * Returns the function that finds the query string in a URL: the text after the first `?` or `#`, because routers end
- * the path at these characters. If `beginsAtSemicolon` is true, the path also ends at `;`.
+ * Returns the functions that find the parts of a URL. The path ends before the first `?` or `#`, as for routers. If
+ * `beginsAtSemicolon` is true, it also ends before `;`.
  */
-export function compileQueryOf (beginsAtSemicolon: boolean): QueryOf {
+export function compileUrlParts (beginsAtSemicolon: boolean): UrlParts {
   const mark = beginsAtSemicolon ? /[?#;]/ : /[?#]/
-  return (url) => {
-    const start = url.search(mark)
-    return start === -1 ? '' : url.slice(start + 1)
+  return {
+    pathOf (url) {
+      const end = url.search(mark)
+      return end === -1 ? url : url.slice(0, end)
+    },
+    queryOf (url) {
+      const start = url.search(mark)
+      return start === -1 ? '' : url.slice(start + 1)
+    }
   }
 }
 

@@ -76,6 +76,8 @@ export interface Resource
 export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'limits' | 'passwords' | 'queryOf'> {
   /** Path before the resource's name, percent-encoded, with a final slash. */
   readonly prefix: string
+  /** Returns the part of a URL before its query string. */
+  pathOf (url: string): string
   readonly checks: CheckCompiler
   readonly serializerOf: SerializerOf
   readonly accessOf: (registration: Registration) => ResourceAccess
@@ -88,7 +90,7 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { prefix, checks, serializerOf, accessOf, ...shared } = setting
+  const { prefix, pathOf, checks, serializerOf, accessOf, ...shared } = setting
   const { engine, reader } = shared
   const { name, model, etag, searched } = registration
   const columns = columnsOf(registration)
@@ -102,7 +104,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
     ...writes,
     ...shared,
     url: `${prefix}${name}/`,
-    parseKey: compileParseKey(model),
+    parseKey: compileParseKey(model, pathOf),
     segmentOf: compileSegmentOf(model),
     ...recordsOf({ name, model, visible, searched }, access, setting),
     tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,

@@ -90,6 +90,19 @@ test('T-145: of a whole URL as the target of a request, only the segment of the 
   t.equal((await get('/api/pair/b%2C1/')).statusCode, 404)
 })
 
+test('T-146: a semicolon belongs to the key, and the key is decoded once', async (t) => {
+  const { get, delete: remove, db } = await buildApp(t, {
+    models: [Pair],
+    rows: { pair: [{ one: 'x;50%41', two: 1, size: 1 }, { one: 'x;50A', two: 1, size: 2 }] },
+    register: (registry) => { registry.register(Pair, { auth: anybody }) }
+  })
+  for (const path of ['x%3B50%2541,1', 'x;50%2541,1']) {
+    t.match((await get(`/api/pair/${path}/`)).json(), { size: 1 }, path)
+  }
+  t.equal((await remove('/api/pair/x;50%2541,1/')).statusCode, 204)
+  t.match(await db.selectFrom('pair').selectAll().execute(), [{ size: 2 }])
+})
+
 test('T-147: a foreign key that is part of a key leads to no record outside the scope', async (t) => {
   const Team = defineModel('Team', { id: text({ maxLength: 20 }), owner: foreignKey(() => User) })
   const Member = defineModel('Member', {
