@@ -58,7 +58,7 @@ const optionNames: Readonly<Record<keyof HostAuthOptions, true>> = {
 /**
  * Returns a policy for a login that the host application has already, such as a session or a token. Users may do
  * everything that `permits` allows. A client that is not logged in may only read, or do nothing if `protect` is `all`.
- * Two policies made with the same function and the same option `users` count as policies for the same users.
+ * Policies made with the same function count as policies for the same users.
  *
  * @param authenticate  finds the user who sends a request
  * @throws REST_MODELS_INVALID_OPTIONS

@@ -84,7 +84,7 @@ export function knowsUsersOf (policy: AnyPolicy, other: AnyPolicy): boolean {
   if (policy === other) return true
   const { users, login, fields = [] } = policy
   // If `login` is a function, it finds the users by itself, so it alone says who they are.
-  const isTold = users !== undefined || typeof login === 'function'
-  return isTold && users === other.users && login != null && isDeepStrictEqual(login, other.login) &&
+  const areSame = typeof login === 'function' || (users !== undefined && users === other.users)
+  return areSame && login != null && isDeepStrictEqual(login, other.login) &&
     fields.every((field) => other.fields?.includes(field))
 }

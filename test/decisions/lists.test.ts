@@ -422,6 +422,8 @@ test("D-116: two policies of a deployer's own make out the same people if they s
   t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User })), false)
   const [find, other] = [async () => ({ id: 2 }), async () => ({ id: 2 })]
   t.equal(await looksThrough(t, everybody({ login: find }), everybody({ login: find })), true, 'a function tells both')
+  t.equal(await looksThrough(t, everybody({ login: find, users: User }), everybody({ login: find })), true)
+  t.equal(await looksThrough(t, everybody({ login: find }), everybody({ login: find, users: User })), true)
   t.equal(await looksThrough(t, everybody({ login: find }), everybody({ login: other })), false, 'another function')
 })
 
