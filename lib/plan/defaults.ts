@@ -1,5 +1,6 @@
 import { errors, type Check } from '../errors.js'
 import { acceptDefault, acceptValue, isNow, valueKindOf, type Column } from '../model/column.js'
+import { requireNoPromises } from '../values/promises.js'
 import type { Json } from '../values/values.js'
 
 /**
@@ -12,7 +13,7 @@ export type CheckValue = (value: unknown) => string | undefined
  * Returns the value of a field that a create left out: its default, or null if it has none. It returns null even for a
  * field that is not nullable, because the hook `beforeWrite` may set the value later.
  *
- * @throws TypeError if the function that makes the default gives a value that the field cannot hold
+ * @throws TypeError if the function that makes the default gives a value that the field cannot hold, or a promise
  */
 export function defaultOf (column: Column, now: Date, check: Check): Json {
   const { default: declared } = column.options
@@ -20,6 +21,7 @@ export function defaultOf (column: Column, now: Date, check: Check): Json {
   if (isNow(column)) return momentFor(column, now)
   if (typeof declared !== 'function') return acceptDefault(column, declared)
   const given: unknown = declared()
+  requireNoPromises('The default', [[column.field, given]])
   if (given === null && column.nullable) return null
   const fault = faultOf(column, given, (value) => check({ [column.key]: value })[0]?.message)
   if (fault !== undefined) throw new TypeError(`The default of field '${column.field}' ${fault}`)

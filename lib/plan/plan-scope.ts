@@ -2,7 +2,7 @@ import { notNull, operators, type FilterSyntax, type Operator } from '../fields/
 import { isForeignKey, jsonTypeOf, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { suggestion } from '../suggest.js'
-import { ignoreRejection } from '../values/promises.js'
+import { ignoreRejection, requireNoPromises } from '../values/promises.js'
 import { storableText, type Json } from '../values/values.js'
 import { isUnfinished, parseValue } from './filter-values.js'
 import { followPath, splitName } from './path.js'
@@ -35,7 +35,9 @@ export function compilePlanScope (model: Model): PlanScope {
       ignoreRejection(given)
       throw wrong(model, 'must return an object with names of fields, or null, and no promise')
     }
-    return Object.entries(given).map(([name, value]) => planCondition(model, targetOf(name, value === null), value))
+    const filters: Array<[string, unknown]> = Object.entries(given)
+    requireNoPromises(`The scope of model '${model.name}'`, filters)
+    return filters.map(([name, value]) => planCondition(model, targetOf(name, value === null), value))
   }
 }
 

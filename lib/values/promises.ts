@@ -7,3 +7,17 @@ import { types } from 'node:util'
 export function ignoreRejection (value: unknown): void {
   if (types.isPromise(value)) value.catch(() => {})
 }
+
+/**
+ * Requires that none of the values that a function of the deployer returned is a promise. The rejections of those that
+ * are promises are ignored.
+ *
+ * @param source  the function, as the message names it, such as `beforeWrite of model 'Task'`
+ * @throws TypeError naming the first value that is a promise
+ */
+export function requireNoPromises (source: string, values: ReadonlyArray<readonly [name: string, unknown]>): void {
+  const found = values.find(([, value]) => types.isPromise(value))
+  if (found === undefined) return
+  for (const [, value] of values) ignoreRejection(value)
+  throw new TypeError(`${source} gives a promise for '${found[0]}': an 'await' is missing`)
+}

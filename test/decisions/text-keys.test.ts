@@ -427,6 +427,16 @@ test('D-193: a key of text has the options of a text that it can have', async (t
   t.doesNotThrow(define(text({ minLength: 2, maxLength: 2, enum: ['ab'], format: 'hostname', column: 'code' })))
 })
 
+test('D-193: a default that is a promise is a 500, and its rejection ends nothing', async (t) => {
+  const fails = (): string => Promise.reject(new Error('no ids today')) as unknown as string
+  const Late = defineModel('Late', { id: text({ default: fails }), name: text() })
+  const { post } = await buildApp(t, {
+    models: [Late],
+    register: (registry) => { registry.register(Late, { auth: anybody }) }
+  })
+  t.match((await post('/api/late/', { name: 'a' })).json(), { code: 'REST_MODELS_INTERNAL' })
+})
+
 test('D-193: a default that returns no key is a 500 and stores nothing', async (t) => {
   const Wrong = defineModel('Wrong', { id: text({ default: () => '..' }), name: text() })
   const { post, get } = await buildApp(t, {

@@ -458,6 +458,10 @@ test('D-142: a scope or a verdict that is a promise is a mistake, and its reject
   })
   t.equal((await get('/api/project/', as(2))).statusCode, 500)
   t.equal((await post('/api/company/', { name: 'x' })).statusCode, 403)
+  const { get: getScoped } = await appOf(t, (registry) => {
+    registry.register(Project, { auth: readers, scope: () => ({ id: fails(), name: fails() }) as never })
+  })
+  t.equal((await getScoped('/api/project/', as(2))).statusCode, 500)
   await new Promise((resolve) => { setImmediate(resolve) })
 })
 

@@ -187,6 +187,13 @@ test('D-156: what a hook returns is checked like a body', async (t) => {
   t.match(answer.json(), { details: [{ field: 'count' }] })
 })
 
+test('D-156: a promise among the values of a hook is a 500, and its rejection ends nothing', async (t) => {
+  const { post } = await shop(t, {
+    beforeWrite: () => ({ title: Promise.reject(new Error('a')), count: Promise.reject(new Error('b')) }) as object
+  })
+  t.match((await post('/api/order/', { title: 'x', code: 'p' }, { as })).json(), { code: 'REST_MODELS_INTERNAL' })
+})
+
 test('D-156: a hook puts back what a client sets to null', async (t) => {
   const app = await shop(t, {
     beforeWrite: ({ stored }) => stored === undefined ? undefined : { buyer_id: stored.buyer_id }
