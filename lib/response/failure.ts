@@ -35,11 +35,17 @@ export function isFailure (status: string | undefined): boolean {
 }
 
 /**
- * Returns the JSON of an error: its status, code, the name of the status, its message and details. Any other value,
- * with which the application's own error handler may answer, becomes JSON as it is.
+ * Returns the JSON of an error: its status, code, the name of the status, its message, and its details if JSON can hold
+ * them. Any other value, with which the application's own error handler may answer, becomes JSON as it is.
  */
 export function serializeFailure (failure: unknown): string {
   if (!(failure instanceof Error)) return JSON.stringify(failure)
   const { statusCode, code, error, message, details } = failure as Error & Record<string, unknown>
-  return JSON.stringify({ statusCode, code, error, message, details })
+  const basic = { statusCode, code, error, message }
+  try {
+    return JSON.stringify({ ...basic, details })
+  } catch {
+    // Details of the application's own error may be in a circle, or hold a BigInt.
+    return JSON.stringify(basic)
+  }
 }

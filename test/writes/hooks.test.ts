@@ -109,6 +109,7 @@ test('D-156: a hook refuses by invalidRecord, or by any error with a status', as
   const app = await shop(t, {
     beforeWrite: ({ operation, values }) => {
       if (operation === 'delete') throw conflict
+      if (values.title === 'gone') throw Object.assign(new Error('gone'), { statusCode: 410, details: [{ field: 5n }] })
       if (values.title === 'bad') throw invalidRecord({ title: 'must not contain links' })
       if (values.title === 'worse') throw new Error('a fault of the hook')
     }
@@ -122,6 +123,8 @@ test('D-156: a hook refuses by invalidRecord, or by any error with a status', as
   })
   t.same((await app.put('/api/order/1/', { title: 'bad' }, { as })).json(), bad.json())
   t.match((await app.delete('/api/order/1/', { as })).json(), { statusCode: 409, message: 'closed' })
+  const gone = await app.put('/api/order/1/', { title: 'gone' }, { as })
+  t.same([gone.statusCode, gone.json().message, gone.json().details], [410, 'gone', undefined], 'JSON holds no BigInt')
   const worse = await app.put('/api/order/1/', { title: 'worse' }, { as })
   t.match(worse.json(), { statusCode: 500, code: 'REST_MODELS_INTERNAL' })
   t.notMatch(worse.body, /fault of the hook/)
