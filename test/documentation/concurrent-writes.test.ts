@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test, type Test } from 'tap'
+import { defineModel, foreignKey, integer, openAuth } from '../../lib/index.js'
 import { emptyDatabase, engine } from '../support/database.js'
 import { startServer } from '../support/process.js'
-import { basic } from '../support/site.js'
+import { basic, buildApp } from '../support/site.js'
 import { readPage } from './page.js'
 
 const openers = { sqlite: 'openSqlite', postgres: 'openPostgres', mariadb: 'openMariadb' }
@@ -35,6 +36,9 @@ interface Answer {
 type Send = (method: string, path: string, body?: object) => Promise<Answer>
 type Row = Readonly<Record<string, string | number>>
 
+/** Returns the ids from 1 to a number. */
+const ids = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1)
+
 const isDone = ({ status }: Answer): boolean => status < 300
 
 test("the totals of 'A total of the parent' are right under concurrent writes", async (t) => {
@@ -62,12 +66,44 @@ test("the totals of 'A total of the parent' are right under concurrent writes", 
   await requireRight('after lines have moved in both directions')
 })
 
+test("a value that is computed as 'A total of the parent' says is right under concurrent updates", async (t) => {
+  const Bill = defineModel('Bill', { largest: integer({ default: 0 }) })
+  const Line = defineModel('Line', { bill: foreignKey(() => Bill), amount: integer() })
+  const { put, db: all } = await buildApp(t, {
+    models: [Bill, Line],
+    rows: { bill: [{ id: 1, largest: 0 }], line: ids(10).map((id) => ({ id, bill_id: 1, amount: 0 })) },
+    register: (registry) => {
+      registry.register(Line, {
+        auth: openAuth(),
+        afterWrite: async ({ record, db }) => {
+          const bill = db.selectFrom('bill').select('id').where('id', '=', record.bill_id)
+          const lock = { sqlite: bill, postgres: bill.forNoKeyUpdate(), mariadb: bill.forUpdate() }
+          await lock[engine].execute()
+          const largest = db.selectFrom('line').select(({ fn }) => fn.max('amount').as('amount'))
+            .where('bill_id', '=', record.bill_id)
+          const { amount } = await (engine === 'mariadb' ? largest.forUpdate() : largest).executeTakeFirstOrThrow()
+          await db.updateTable('bill').set({ largest: amount }).where('id', '=', record.bill_id).execute()
+        }
+      })
+    }
+  })
+  for (const round of ids(10)) {
+    const replies = await Promise.all(
+      ids(10).map(async (id) => await put(`/api/line/${id}/`, { amount: 100 * round + id })))
+    const lines = await all.selectFrom('line').select('amount').execute()
+    t.match(await all.selectFrom('bill').select('largest').execute(), [
+      { largest: Math.max(...lines.map(({ amount }) => Number(amount))) }
+    ])
+    t.ok(replies.filter(({ statusCode }) => statusCode === 200).length > 5, 'few are refused because of deadlocks')
+  }
+})
+
 test("the numbers of 'Numbers without gaps' have none under concurrent requests", async (t) => {
   const send = await start(t, 'docs/policies.md', 'Routes of your own')
-  const ids = Array.from({ length: 20 }, (_, index) => index + 1)
-  for (const id of ids) await send('POST', '/api/invoice/', { title: `No. ${id}` })
-  const sent = await Promise.all([...ids, ...ids].map(async (id) => await send('POST', `/api/invoice/${id}/send`)))
-  t.strictSame(sent.filter((answer) => !isDone(answer)).map(({ status }) => status), ids.map(() => 409))
+  const all = ids(20)
+  for (const id of all) await send('POST', '/api/invoice/', { title: `No. ${id}` })
+  const sent = await Promise.all([...all, ...all].map(async (id) => await send('POST', `/api/invoice/${id}/send`)))
+  t.strictSame(sent.filter((answer) => !isDone(answer)).map(({ status }) => status), all.map(() => 409))
   const numbers = sent.filter(isDone).map(({ body }) => (body as { readonly number: number }).number)
-  t.strictSame(numbers.sort((one, other) => one - other), ids)
+  t.strictSame(numbers.sort((one, other) => one - other), all)
 })
