@@ -10,10 +10,10 @@ import Database from 'better-sqlite3'
 import Fastify from 'fastify'
 import { Kysely, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
-import restModels, { createTables, defineModel, openAuth, text } from '../../lib/index.js'
+import restModels, { createTables, defineModel, openAuth, text, userAuth } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { insert, client, registerSite, siteModels, siteUsers } from '../support/site.js'
+import { insert, client, registerSite, siteModels, siteUsers, User } from '../support/site.js'
 import { startWorker } from '../support/workers.js'
 
 const now = '2024-01-01 00:00:00'
@@ -33,6 +33,7 @@ async function openApp (t: Test, path: string, db: Kysely<Tables> = openSqlite(p
   await app.register(restModels, { db })
   registerSite(app.restModels)
   app.restModels.register(Hooked, { auth: openAuth(), afterWrite: async () => {} })
+  app.restModels.register(Hooked, { path: 'guarded', auth: userAuth(User, { protect: 'all' }) })
   await app.restModels.setup()
   return { ...client(app), db }
 }
@@ -137,6 +138,21 @@ test('R-40: a write in a transaction waits two seconds for the lock, too, and no
   t.equal(await release(), 'released')
 })
 
+test('R-40: while a write in a transaction waits for the lock, users log in and read', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const app = await openApp(t, path)
+  t.equal((await app.get('/api/guarded/', { as: 'alice' })).statusCode, 200)
+  const { release } = await lock(t, path)
+  const writes = Promise.all([1, 2, 3].map(async (number) => await app.post('/api/hooked/', { text: `${number}` })))
+  const { statuses, slowest } = await readMeanwhile({
+    get: async () => await app.get('/api/guarded/', { as: 'alice' })
+  }, writes)
+  t.same(statuses, [200])
+  t.ok(slowest < 1000, `the slowest round of reads took ${slowest} ms`)
+  t.match((await writes).map((reply) => reply.json()), Array(3).fill(unavailable))
+  t.equal(await release(), 'released')
+})
+
 test('R-40: a statement and a transaction of the deployer wait two seconds for the lock, no longer', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const app = await openApp(t, path)
@@ -173,10 +189,17 @@ test('R-40: a transaction whose snapshot another process made out of date fails 
 })
 
 test('R-40: rows may be streamed past what waits for a lock', async (t) => {
-  const { db } = await openApp(t, join(t.testdir(), 'site.db'))
+  const { db, get } = await openApp(t, join(t.testdir(), 'site.db'))
   const contents: unknown[] = []
-  for await (const { id } of db.selectFrom('message').select('id').stream()) contents.push(id)
+  const logins: Array<Promise<number>> = []
+  const logIn = async (): Promise<number> => (await get('/api/guarded/', { as: 'alice' })).statusCode
+  for await (const { id } of db.selectFrom('message').select('id').stream()) {
+    contents.push(id)
+    logins.push(logIn())
+    await sleep(5)
+  }
   t.same(contents, [1, 2, 3])
+  t.same(await Promise.all(logins), [200, 200, 200], 'logins wait for the end of the stream')
 })
 
 /** A transaction of the deployer that hangs until it is told to go on. */

@@ -37,6 +37,8 @@ export class SqliteConnection {
   readonly arrays: StatementCache<readonly Stored[]>
   /** Number of callers that hold the connection in Kysely's driver, or wait for it there. */
   holders = 0
+  /** Number of queries whose rows are being streamed. */
+  streams = 0
   /** Connection of the driver better-sqlite3. */
   readonly database: Database
 

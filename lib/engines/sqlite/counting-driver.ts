@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3'
 import {
   SqliteDriver, type CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDialectConfig
 } from 'kysely'
@@ -35,7 +34,7 @@ export class CountingDriver extends SqliteDriver {
     this.#counted.holders += 1
     for (let locked = this.#commits.commit(); locked !== undefined; locked = this.#commits.commit()) await locked
     const connection = await super.acquireConnection()
-    return (this.#connection ??= new RetryingConnection(connection, this.#counted.database, this.#events))
+    return (this.#connection ??= new RetryingConnection(connection, this.#counted, this.#events))
   }
 
   override async releaseConnection (): Promise<void> {
@@ -50,12 +49,12 @@ export class CountingDriver extends SqliteDriver {
  */
 class RetryingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
-  readonly #database: Database
+  readonly #counted: SqliteConnection
   readonly #events: Events
 
-  constructor (connection: DatabaseConnection, database: Database, events: Events) {
+  constructor (connection: DatabaseConnection, counted: SqliteConnection, events: Events) {
     this.#connection = connection
-    this.#database = database
+    this.#counted = counted
     this.#events = events
   }
 
@@ -63,7 +62,7 @@ class RetryingConnection implements DatabaseConnection {
     try {
       return await this.#executeUnlocked<R>(query)
     } catch (failure) {
-      throw withValueCode(this.#database, failure, query)
+      throw withValueCode(this.#counted.database, failure, query)
     }
   }
 
@@ -77,7 +76,12 @@ class RetryingConnection implements DatabaseConnection {
     }
   }
 
-  streamQuery<R> (query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
-    return this.#connection.streamQuery<R>(query, chunkSize)
+  async * streamQuery<R> (query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
+    this.#counted.streams += 1
+    try {
+      yield * this.#connection.streamQuery<R>(query, chunkSize)
+    } finally {
+      this.#counted.streams -= 1
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { Statement } from 'better-sqlite3'
 import type { Events } from '../../events/events.js'
 import type { ArrayRows, Executor, MaybePromise, Outcome, Query, Row } from '../executor.js'
-import { effectOf } from '../retry.js'
+import { effectOf, isRead } from '../retry.js'
 import { Repeatable, toStatementError } from '../statement-failure.js'
 import type { SqliteConnection } from './connection.js'
 import { sqliteDialect } from './dialect.js'
@@ -21,9 +21,9 @@ export interface SharedParts {
 
 /**
  * Runs statements in this process, without Kysely's driver. A read that can run at once is done when the call returns.
- * A statement goes to the executor `queued` if somebody holds the connection, if the connection is closed, or if the
- * statement has failed but may be repeated. A read also goes there if the database is locked. A write that finds the
- * database locked waits in {@link GroupCommit}.
+ * A statement goes to the executor `queued` if the connection is closed, or if the statement has failed but may be
+ * repeated. A write also goes there if somebody holds the connection, and a read if that holder is in a transaction, or
+ * if the database is locked. A write that finds the database locked waits in {@link GroupCommit}.
  */
 export class SqliteExecutor implements Executor {
   readonly #connection: SqliteConnection
@@ -40,9 +40,18 @@ export class SqliteExecutor implements Executor {
     return holders === 0 && database.open
   }
 
+  /**
+   * True if a statement is a read that may pass the holder of the connection, because it sees only what is committed:
+   * the holder is in no transaction, for example waits for the lock of another process, and streams no rows.
+   */
+  #mayPass (query: Query): boolean {
+    const { streams, database } = this.#connection
+    return isRead(query) && database.open && streams === 0 && !database.inTransaction
+  }
+
   execute (query: Query): MaybePromise<Outcome> {
     const { queued, commits, events } = this.#parts
-    if (!this.isFree) return queued.execute(query)
+    if (!this.isFree && !this.#mayPass(query)) return queued.execute(query)
     const start = events.begin()
     try {
       const statement = this.#connection.objects.memo(query.sql)
@@ -58,7 +67,7 @@ export class SqliteExecutor implements Executor {
 
   readArrays (query: Query, keys: readonly string[]): MaybePromise<ArrayRows> {
     const { queued, events } = this.#parts
-    if (!this.isFree) return queued.readArrays(query, keys)
+    if (!this.isFree && !this.#mayPass(query)) return queued.readArrays(query, keys)
     const start = events.begin()
     try {
       const rows = this.#connection.arrays.memo(query.sql).all(query.parameters)
