@@ -4,7 +4,7 @@ import type { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
 import { isClientGenerated, isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { keyColumnsOf, keyValues } from '../model/key.js'
+import { keyColumnsOf, keyValues, refersToItself } from '../model/key.js'
 import type { GuardedReference } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
 import { referenceExists } from '../sql/scoped-statements.js'
@@ -68,13 +68,14 @@ function othersWith (engine: Engine, { model, values, id }: SuspectWrite, column
 
 /**
  * Finds the first written foreign key that refers to no record that the client may see; undefined if there is none.
- * Foreign keys that an error may not name are skipped.
+ * Foreign keys that an error may not name are skipped, and so are those of a new record to itself.
  */
 export async function findDangling (
-  engine: Engine, { known, values, references }: SuspectWrite
+  engine: Engine, { model, known, values, references }: SuspectWrite
 ): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || !isForeignKey(column) || !known.has(column)) continue
+    if (refersToItself(column, model, values)) continue
     const guarded = references.find((reference) => reference.column === column)
     const target = column.target()
     const isThere = guarded === undefined

@@ -169,6 +169,11 @@ export interface Catalog {
    */
   readonly tablesWithoutTransactions?: RawBuilder<{ readonly table: string, readonly why: string }>
   /**
+   * Query for the `create table` statements that may have the clause `on conflict replace` in a constraint. Some have
+   * these words only in a text, a name or a comment. Absent if the engine has no such clause.
+   */
+  readonly replacing?: RawBuilder<{ readonly table: string, readonly statement: string }>
+  /**
    * Converts the texts in a default to standard SQL: a quote in a text is doubled, and a backslash is an ordinary
    * character. Absent if the engine writes defaults so.
    */

@@ -75,6 +75,11 @@ export interface WrittenColumn {
   /** Collation of a text; null for other columns. Absent if no storage depends on it. */
   readonly collation?: string | null
   /**
+   * 1 if the database generates integers for the column, otherwise 0; read with `isYes`. Absent if no storage depends
+   * on it.
+   */
+  readonly generated?: unknown
+  /**
    * 1 if the column has the index {@link Storage.index}, otherwise 0 or absent. A driver may give a number, a text or a
    * BigInt: read it with `isYes`.
    */

@@ -5,7 +5,7 @@ import { errors } from '../errors.js'
 import { maxKeyLength } from '../values/field-options.js'
 import type { Json, RecordKey } from '../values/values.js'
 import { decodeIn, encode, valueKindOf, valueOptionsOf } from './column.js'
-import type { Column, Model } from './model.js'
+import type { Column, ForeignKeyColumn, Model } from './model.js'
 
 // The `id` of a record is the value of its primary key. If the key has several columns, it is a text: their values in
 // their order, each percent-encoded, joined by commas.
@@ -132,6 +132,17 @@ export function keyValues (key: Column, id: RecordKey, dialect: Dialect): readon
  */
 export function compileSegmentOf ({ primaryKey }: Model): (id: string) => string {
   return primaryKey.parts === undefined ? encodeURIComponent : String
+}
+
+/**
+ * True if a foreign key of a new record refers to that record itself, which does not exist before the create. False for
+ * the values of an update, which have no key.
+ */
+export function refersToItself (
+  column: ForeignKeyColumn, model: Model, values: ReadonlyMap<Column, unknown>
+): boolean {
+  const key = values.get(model.primaryKey)
+  return key !== undefined && values.get(column) === key && column.target() === model
 }
 
 /** True if a column of the primary key holds texts, whose comparison depends on a collation. */

@@ -3,12 +3,13 @@ import { errors } from '../errors.js'
 import { notNull } from '../fields/operators.js'
 import { encode, isFilledByDatabase, isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { refersToItself } from '../model/key.js'
 import type { Payload } from '../request/payload.js'
 import type { Json, RecordKey } from '../values/values.js'
 import { planUpdate, type StoredOf } from './plan-update.js'
 import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteRules } from './plan-write.js'
 import { unguarded, type GuardedReference, type RecordGuard } from './record-guard.js'
-import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
+import { scopeThrough, unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
 
 /**
  * Origin of a value in a write. In a create, `client` stands for a column that the client may set, even if the body
@@ -117,7 +118,8 @@ export function fixedBy (
 /**
  * Returns a write with the conditions that keep it inside the scopes. An update changes only a record inside the scope
  * of the resource. After a create or an update, the record is inside that scope. A foreign key that the client decided
- * refers only to a record that the client may see. For the viewer {@link unscoped}, there are no conditions.
+ * refers only to a record that the client may see. If it refers to the new record itself, that is checked after the
+ * create, because there is no such record before. For the viewer {@link unscoped}, there are no conditions.
  *
  * @throws REST_MODELS_FORBIDDEN (403) if the values show that the record would lie outside the scope
  */
@@ -128,12 +130,17 @@ export function withGuard (
   if (viewer === unscoped) return { plan, isCreate, sourceOf, guard: unguarded }
   const { scope, scopeOf } = viewer
   // If a condition leads back to the record itself, the write may change whether the condition holds.
-  const foreseeable = write.isCreate ? scope : scope.filter((condition) => !leadsBack(condition, model))
+  const leads = isCreate ? beginsAtItself : leadsBack
+  const foreseeable = scope.filter((condition) => !leads(condition, model, plan))
   const decided = foreseeable.filter((condition) => isDecided(condition, write, dialect))
+  const references = guardedReferences({ scope: foreseeable, scopeOf }, write)
+  const toItself = references.filter(({ column }) => refersToItself(column, model, plan))
   const guard = {
-    scope: write.isCreate ? [] : scope,
-    references: guardedReferences({ scope: foreseeable, scopeOf }, write),
-    outcome: decided.length === scope.length ? [] : scope
+    scope: isCreate ? [] : scope,
+    references: references.filter((reference) => !toItself.includes(reference)),
+    outcome: decided.length === scope.length && toItself.length === 0
+      ? []
+      : [...scope, ...toItself.flatMap(({ column, visible }) => scopeThrough([column], visible))]
   }
   return { plan, isCreate, sourceOf, guard }
 }
@@ -164,6 +171,11 @@ function through (column: Column, scope: Scope): Scope {
  */
 function leadsBack ({ path: { joins } }: ScopeCondition, model: Model): boolean {
   return joins.some(({ target }) => target() === model)
+}
+
+/** True if the path of a condition begins with a foreign key that refers to the new record itself. */
+function beginsAtItself ({ path: { joins: [join] } }: ScopeCondition, model: Model, plan: WritePlan): boolean {
+  return join !== undefined && refersToItself(join, model, plan)
 }
 
 /**

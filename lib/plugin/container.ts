@@ -22,6 +22,7 @@ import { requireUncomputed } from '../tables/computed.js'
 import { requireFillable } from '../tables/creatable.js'
 import { requireEnforceable } from '../tables/enforceable.js'
 import { fitEngine } from '../tables/fit-engine.js'
+import { requireNotReplacing } from '../tables/replacing.js'
 import { requireTransactional } from '../tables/transactional.js'
 import { requireUniqueIndexes } from '../tables/unique-indexes.js'
 import { unshownColumns } from '../tables/unshown.js'
@@ -100,7 +101,8 @@ async function warnOfAllUnshown (
 /**
  * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases.
  * Also rejects if `db` lacks a unique index that a model needs; if a column, a foreign key or a view makes `db` refuse
- * writes that a policy permits, whatever their values; or if a table that clients may write to has no transactions.
+ * writes that a policy permits, whatever their values; if a table that clients may write to has no transactions; or if
+ * such a write would delete another record.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
@@ -114,6 +116,7 @@ async function openEngines (
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
   const writes = registrations.map(openWritesOf)
   await requireTransactional(db, tables, writes)
+  await requireNotReplacing(db, tables, writes)
   requireUncomputed(tables, writes)
   await requireEnforceable(db, tables, writes)
   return { engine, reader }

@@ -8,8 +8,8 @@ import { createPool, type PoolOptions } from 'mysql2'
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import restModels, {
-  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, openAuth,
-  text, userAuth, uuid, type Model
+  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number,
+  openAuth, text, userAuth, uuid, type Model
 } from '../../lib/index.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
@@ -381,6 +381,53 @@ test('a connection to MariaDB that cuts texts, or cannot transmit them, is refus
     code, message: /character set must be 'utf8mb4'/
   })
   await t.rejects(start(t, plain.mariadb(url)), { code: 'REST_MODELS_TABLE_MISMATCH' }, 'else it is as good as any')
+})
+
+const Counted = defineModel('Counted', { id: key({ generated: false }), note: text({ default: '' }) })
+const Generated = defineModel('Generated', { note: text({ default: '' }) }, { table: 'counted' })
+const Part = defineModel('Part', { shop: integer(), no: bigint(), year: integer({ default: 0 }) }, {
+  key: ['shop', 'no']
+})
+
+/** Serves tables of MariaDB whose keys have `auto_increment`; returns a function that creates a record. */
+async function serveCounted (t: Test, db: Kysely<Tables>) {
+  await sql`create table counted (id bigint auto_increment primary key, note text not null)`.execute(db)
+  await sql`create table part (shop integer not null, no bigint not null auto_increment, year integer not null,
+    primary key (shop, no), key (no))`.execute(db)
+  const app = Fastify()
+  t.teardown(async () => {
+    await app.close()
+    await db.destroy()
+  })
+  await app.register(restModels, { db, defaultAuth: openAuth() })
+  app.restModels.register(Counted).register(Generated).register(Part)
+  await app.restModels.setup()
+  const { post } = client(app)
+  return async (path: string, body: object) => (await post(`/api/${path}/`, body)).json<object>()
+}
+
+test('D-196: MariaDB: a column with auto_increment keeps the key 0 of a client', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const create = await serveCounted(t, openMariadb<Tables>(url))
+  t.match(await create('counted', { id: 0 }), { id: 0 })
+  t.match(await create('counted', { id: 0 }), { statusCode: 409, details: [{ field: 'id' }] })
+  t.match(await create('part', { shop: 0, no: '0' }), { id: '0,0', shop: 0, no: '0' })
+  t.match(await create('part', { shop: 0, no: '0' }), { statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE' })
+  t.match(await create('generated', {}), { id: 1 }, 'what no client gives is generated')
+  t.match(await create('generated', {}), { id: 2 })
+})
+
+test('D-196: MariaDB: an instance of your own, which would change the key 0, does not store it', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const create = await serveCounted(t, plain.mariadb(url))
+  const refused = { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' }
+  t.match(await create('counted', { id: 0 }), refused)
+  t.match(await create('part', { shop: 0, no: '0' }), refused)
+  t.match(await create('counted', { id: 7 }), { id: 7 })
+  t.match(await create('part', { shop: 0, no: '1' }), { id: '0,1', year: 0 }, 'other columns may be 0')
+  t.match(await create('generated', {}), { id: 8 }, 'what no client gives is generated')
 })
 
 test('a database of PostgreSQL that cannot hold every text is refused with the remedy', async (t) => {

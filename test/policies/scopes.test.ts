@@ -9,6 +9,7 @@ import { Unwritten } from '../../lib/database/explain-failure.js'
 import { inTransaction } from '../../lib/database/transaction.js'
 import { requirePermittedReferences } from '../../lib/database/permitted-references.js'
 import type { ForeignKeyColumn } from '../../lib/model/column.js'
+import type { ScopeOf } from '../../lib/model/scope-of.js'
 import type { StatementShape } from '../../lib/sql/statements.js'
 import { engine } from '../support/database.js'
 import { buildApp, type TestApp } from '../support/site.js'
@@ -186,6 +187,47 @@ test('D-139: a reference leads to a record inside its scope, or is answered as o
   t.same(ids(await get('/api/task/?parent__title=b', as(1))), [], 'but nothing behind it is found')
   t.same(ids(await get('/api/task/?parent__parent__is=null', as(1))), [])
   t.same(ids(await get(`/api/task/?parent=${taskId(2)}`, as(1))), [taskId(3)])
+})
+
+const Node = defineModel('Node', {
+  id: text({ maxLength: 40 }),
+  company: integer({ default: 1 }),
+  parent: foreignKey((): Model<'Node', { id: Field<'text'> }> => Node),
+  note: text({ default: '' })
+})
+
+test('D-139: a new record may refer to itself if it lies inside the scope, otherwise it is 403', async (t) => {
+  const { post, rowsOf } = await buildApp(t, {
+    models: [Node],
+    register: (registry) => {
+      const register = (path: string, scope: (user: Member) => ScopeOf<typeof Node>) =>
+        registry.register(Node, { auth: members, path, scope })
+      register('node', (user) => user.admin ? {} : { company: user.company })
+      register('free', () => ({}))
+      register('several', (user) => ({ company__in: [user.company, 3] }))
+      register('through', (user) => ({ parent__company: user.company, parent__parent__note__ne: 'x' }))
+      registry.register(Node, {
+        auth: members,
+        path: 'hooked',
+        readOnly: ['note'],
+        scope: () => ({ parent__note: 'set' }),
+        beforeWrite: ({ values }) => ({ note: values.company === 1 ? 'set' : 'other' })
+      })
+    }
+  })
+  const create = async (path: string, id: string, others: object = {}, user = 1) =>
+    (await post(`/api/${path}/`, { id, parent: id, ...others }, as(user))).statusCode
+  t.equal(await create('node', 'a'), 201)
+  t.equal(await create('node', 'b', {}, 0), 201, 'somebody who sees all')
+  for (const path of ['free', 'several', 'through', 'hooked']) {
+    t.equal(await create(path, path), 201, path)
+    t.equal(await create(path, `${path}2`, { company: 2 }), 403, `${path}: outside`)
+  }
+  t.equal(await create('through', 'c', { note: 'x' }), 403)
+  t.same((await rowsOf('node')).map((row) => (row as { id: string }).id).sort(),
+    ['a', 'b', 'free', 'hooked', 'several', 'through'])
+  t.equal(await create('node', 'a', {}, 2), 409, 'a taken key is told')
+  t.equal(await create('node', 'd', { parent: 'a' }, 2), 400, 'other records must be seen')
 })
 
 test('D-139: of a taken value and a reference outside the scope the taken value is told', async (t) => {

@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { LightMyRequestResponse } from 'fastify'
 import { test, type Test } from 'tap'
-import { createTables, defineModel, foreignKey, openAuth, text, type Policy } from '../../lib/index.js'
+import {
+  createTables, defineModel, foreignKey, openAuth, text, type Field, type Model, type Policy
+} from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { engine } from '../support/database.js'
 import { buildApp, Message, User, type BuildOptions, type TestApp } from '../support/site.js'
@@ -49,6 +51,31 @@ test('of several foreign keys the one that refers to nothing is named', async (t
     statusCode: 400, details: [{ field: 'user_id' }]
   })
   t.equal((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1, other: null })).statusCode, 201)
+})
+
+test('a new record may refer to itself, with and without hooks', async (t) => {
+  const Node = defineModel('Node', {
+    id: text({ maxLength: 40 }),
+    parent: foreignKey((): Model<'Node', { id: Field<'text'> }> => Node),
+    user: foreignKey(() => User)
+  })
+  const { post } = await buildApp(t, {
+    models: [User, Node],
+    register: (registry) => {
+      registry.register(Node, { auth: anybody })
+      registry.register(Node, { auth: anybody, path: 'before', beforeWrite: () => {} })
+      registry.register(Node, { auth: anybody, path: 'after', afterWrite: () => {} })
+    }
+  })
+  for (const path of ['node', 'before', 'after']) {
+    const create = async (id: string, parent: string, user = 1) =>
+      (await post(`/api/${path}/`, { id, parent, user })).json<object>()
+    t.match(await create(path, path), { id: path, parent_id: path }, path)
+    t.match(await create(path, path), { statusCode: 409, details: [{ field: 'id' }] }, 'not twice')
+    t.match(await create('x', 'y'), { statusCode: 400, details: [{ field: 'parent_id' }] })
+    t.match(await create('x', 'x', 99), { statusCode: 400, details: [{ field: 'user_id' }] },
+      'of two references the one that leads nowhere is named')
+  }
 })
 
 test('a unique index that no field declares is a 409 that blames no field', async (t) => {

@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect.js'
 import { mariadbCatalog } from './catalog.js'
 import { mariadbFailures } from './failures.js'
 import { mariadbPlans } from './plans.js'
-import { mariadbStorage } from './storage.js'
+import { foreignMariadbStorage, mariadbStorage } from './storage.js'
 import { exactCollation } from './texts.js'
 
 /**
@@ -15,7 +15,8 @@ const exact = (text: RawBuilder<unknown>) => sql`convert(${text} using utf8mb4) 
 export const mariadbDialect: Dialect = {
   name: 'mariadb',
   adapter: 'MysqlAdapter',
-  storage: mariadbStorage,
+  storage: foreignMariadbStorage,
+  ownStorage: mariadbStorage,
   isEmbedded: false,
   catalog: mariadbCatalog,
   plans: mariadbPlans,

@@ -17,7 +17,8 @@ export interface NodeState {
   readonly isReady: number
 }
 
-const sqlMode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
+/** With NO_AUTO_VALUE_ON_ZERO, a column with `auto_increment` keeps the 0 that a client gives, as any other number. */
+const sqlMode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'
 /**
  * Makes a Galera node wait, before it reads, for everything that the other nodes have committed. A user who was
  * deactivated on another node is then refused.

@@ -1,5 +1,6 @@
 import { sql, type Expression } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
+import { isYes } from '../catalog.js'
 import { inDecimals, inDoubles } from '../decimals.js'
 import { asSingle } from '../single.js'
 import {
@@ -106,3 +107,24 @@ export const mariadbStorage = {
     type: () => 'char(36) character set ascii collate ascii_bin', holds: named('char', 'varchar', 'uuid'), ...asIs
   }
 } as const satisfies StorageTable
+
+/**
+ * Returns the storage of integers on connections whose `sql_mode` may lack NO_AUTO_VALUE_ON_ZERO. There, a column with
+ * `auto_increment` gets the next number in place of 0.
+ */
+function withoutZero (storage: Storage): Storage {
+  return {
+    ...storage,
+    ofType: (column, options) => isYes(column.generated)
+      ? { ...storage, alters: (value) => Number(value) === 0 }
+      : storage.ofType?.(column, options)
+  }
+}
+
+/** Storage for connections that openMariadb() did not open. */
+export const foreignMariadbStorage = {
+  ...mariadbStorage,
+  key: withoutZero(mariadbStorage.key),
+  integer: withoutZero(mariadbStorage.integer),
+  bigint: withoutZero(mariadbStorage.bigint)
+} satisfies StorageTable

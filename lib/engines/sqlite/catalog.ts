@@ -64,6 +64,9 @@ export const sqliteCatalog: Catalog = {
     where l.schema = 'main' and l.type = 'table' order by l.name, r.id, r.seq`,
   checks: sql`
     select name as "table", null as "column", null as name, sql as text from sqlite_schema where type = 'table'`,
+  replacing: sql`
+    select name as "table", sql as statement from sqlite_schema
+    where type = 'table' and lower(sql) like '%conflict%replace%'`,
   tablesChangedLater: sql`select tbl_name as "table" from sqlite_schema where type = 'trigger'`,
   indexed: sql`
     select l.name as "table", c.name as "column"

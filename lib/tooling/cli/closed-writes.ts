@@ -5,6 +5,7 @@ import type { Policy } from '../../policy/policy.js'
 import { findUnfillable } from '../../tables/creatable.js'
 import { findRefused } from '../../tables/enforceable.js'
 import { readTables } from '../../tables/read-tables.js'
+import { findReplacing } from '../../tables/replacing.js'
 import { findUntransactional } from '../../tables/transactional.js'
 import type { Note } from '../introspect/model-plan.js'
 
@@ -14,10 +15,13 @@ export interface ClosedWrites {
   readonly closed: readonly Operation[]
 }
 
+const replaces = 'takes no create and no update: ' +
+  "by its constraint 'on conflict replace' they would delete another record"
+
 /**
- * Finds the writes that an app must refuse to everybody: those that a table refuses whatever a client sends, and all
- * writes to a table without transactions. In such a table, a write that the API refuses after making it could not be
- * undone.
+ * Finds the writes that an app must refuse to everybody: those that a table refuses whatever a client sends, all
+ * writes to a table without transactions, and creates and updates that would delete another record with the same
+ * values. Without transactions, a write that the API refuses after making it could not be undone.
  *
  * @returns a row for each model, also if no write is refused, and notes with the reasons
  */
@@ -29,13 +33,16 @@ export async function findClosedWrites (
   const open = models.map((model) => ({ model, operations: writes, kept: [] }))
   const refused = await findRefused(db, tables, open)
   const untransactional = await findUntransactional(db, tables, open)
+  const replacing = await findReplacing(db, tables, open)
   const served = models.map((model) => ({
     model,
     closed: [...unfillable.has(model) ? ['create'] as const : [], ...untransactional.has(model) ? writes : [],
+      ...replacing.has(model) ? ['create', 'update'] as const : [],
       ...refused.filter((row) => row.model === model).map(({ operation }) => operation)]
   }))
   const notes = [
     ...[...untransactional].map(([{ table }, why]) => ({ table, why: `takes no writes: it ${why}` })),
+    ...[...replacing].map(({ table }) => ({ table, why: replaces })),
     ...refused.map(({ model: { table }, operation, why }) => ({ table, why: `takes no ${operation}: ${why}` }))
   ]
   return { served, notes: [...[...unfillable].flatMap(unfillableNotes), ...notes] }
