@@ -253,6 +253,25 @@ test('dates of PostgreSQL in another style than at the start are an error, and n
   t.match([reply.statusCode, reply.json().code], [500, 'REST_MODELS_INTERNAL'])
 })
 
+test('PostgreSQL that rounds numbers in texts has exact cursors, or is refused with the remedy', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  const name = new URL(url).pathname.slice(1)
+  await runSql(url, `alter database "${name}" set extra_float_digits = 0`)
+  const Sample = defineModel('Sample', { ratio: number() })
+  const db = openPostgres<Tables>(url)
+  await createTables(db, [Sample])
+  await insert(db, { sample: [0.1, 0.30000000000000004, 0.30000000000000004, 0.3].map((ratio) => ({ ratio })) })
+  const { get } = await serve(t, db, Sample)
+  t.equal((await get('/api/sample/2/')).json().ratio, 0.30000000000000004)
+  t.same(await walk(get, '/api/sample/?ordering=ratio&limit=1'), [1, 4, 2, 3])
+  t.same(await walk(get, '/api/sample/?ordering=-ratio&limit=1'), [2, 3, 4, 1])
+  const refusal = { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /extra_float_digits must be at least 1/ }
+  await t.rejects(serve(t, plain.postgres(url), Sample), refusal)
+  await runSql(url, `alter database "${name}" reset extra_float_digits`)
+  await serve(t, plain.postgres(url), Sample)
+})
+
 const open = { postgres: openPostgres<Tables>, mariadb: openMariadb<Tables> }
 const anybody = {
   open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false
