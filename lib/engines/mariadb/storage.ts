@@ -1,6 +1,7 @@
 import { sql, type Expression } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
-import { inDecimals, inDoubles } from '../decimals.js'
+import { inDecimals, inDoubles, inExactNumbers, leastUnits } from '../decimals.js'
+import { readType } from '../described-types.js'
 import { asSingle } from '../single.js'
 import {
   asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named,
@@ -35,14 +36,35 @@ const booleans = {
 /** Storage of booleans in columns of one bit, which the driver would return as bytes. */
 const bits: Storage = { ...booleans, select: (column) => sql`${column} + 0` }
 
+/** Significant digits of a decimal that a floating-point number always keeps. */
+const keptDigits = 15
+/** Greatest decimal, in units of its last digit. MariaDB does not cast a greater number without an error. */
+const maxUnits = 10n ** 65n - 1n
+
+const asDecimal = (value: Parameter, digits: number) => sql`cast(${value} as decimal(65, ${sql.lit(digits)}))`
+
+/** Returns what {@link leastUnits} does, as the text of a number that MariaDB can cast to a decimal. */
+function leastCastable (least: number, digits: number): string {
+  const units = leastUnits(Math.min(least, Number.MAX_VALUE), digits)
+  const bounded = units > maxUnits ? maxUnits : units < -maxUnits ? -maxUnits : units
+  return `${bounded}e-${digits}`
+}
+
 /**
- * Returns the storage of floating-point numbers of 32 bits; undefined for columns of other types. The numbers are
- * selected as doubles, because the server would round them to six digits in a text.
+ * Returns the storage of numbers in a column of type `float`, or in one of integers or decimals with more digits than
+ * records show; undefined for other columns. Numbers of 32 bits are selected as doubles, because the server would
+ * round them to six digits in a text.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
-  if (!written.startsWith('float')) return undefined
-  const { isWhole, ...others } = mariadbStorage.number
-  return { ...others, select: asDouble, ...asSingle }
+  const { number } = mariadbStorage
+  if (written.startsWith('float')) {
+    const { isWhole, ...others } = number
+    return { ...others, select: asDouble, ...asSingle }
+  }
+  const { digits: [precision = 0, scale = 0] } = readType('', written)
+  if (!/^(?:bigint|decimal)\b/.test(written) || precision <= keptDigits) return undefined
+  const compared = (value: Parameter) => asDecimal(value, scale)
+  return { ...number, ...inExactNumbers((least) => leastCastable(least, scale), compared) }
 }
 
 /**
@@ -54,8 +76,7 @@ function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage
   if (written.startsWith('double')) return { ...decimal, select: inFull, ...inDoubles(asDouble) }
   if (!written.startsWith('decimal')) return undefined
   // MariaDB compares a decimal with a text by floating-point numbers, which have too few digits.
-  const further = inDecimals(written, options, (value, digits) =>
-    sql`cast(${value} as decimal(65, ${sql.lit(digits)}))`)
+  const further = inDecimals(written, options, asDecimal)
   return further && { ...decimal, ...further }
 }
 
