@@ -183,3 +183,22 @@ export function inExactNumbers (
     shown: asShownDecimal(cast)
   }
 }
+
+/**
+ * Returns the function that is true for a number, or the text of a decimal, that a column with `scale` digits after the
+ * point would round. With a negative `scale`, the column rounds to tens or hundreds. With more digits than `toFixed`
+ * can write, the function is never true.
+ */
+export function isRoundedTo (scale: number): NonNullable<Storage['alters']> {
+  if (scale < 0) return (value) => Number(value) % 10 ** -scale !== 0
+  if (scale > writtenDigits) return () => false
+  return (value) => Number(Number(value).toFixed(scale)) !== Number(value)
+}
+
+/**
+ * Returns the part of a {@link Storage} for decimals in a column with `scale` digits after the point, if the field has
+ * more; otherwise undefined.
+ */
+export function inFewerDigits (scale: number, options: FieldOptions): Pick<Storage, 'alters'> | undefined {
+  return scale < digitsOf(options).scale ? { alters: isRoundedTo(scale) } : undefined
+}

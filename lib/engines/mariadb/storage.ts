@@ -1,6 +1,6 @@
 import { sql, type Expression } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
-import { inDecimals, inDoubles, inExactNumbers, leastUnits } from '../decimals.js'
+import { inDecimals, inDoubles, inExactNumbers, inFewerDigits, isRoundedTo, leastUnits } from '../decimals.js'
 import { readType } from '../described-types.js'
 import { asSingle } from '../single.js'
 import {
@@ -50,34 +50,46 @@ function leastCastable (least: number, digits: number): string {
   return `${bounded}e-${digits}`
 }
 
-/**
- * Returns the storage of numbers in a column of type `float`, or in one of integers or decimals with more digits than
- * records show; undefined for other columns. Numbers of 32 bits are selected as doubles, because the server would
- * round them to six digits in a text.
- */
-function numbersOf ({ written }: WrittenColumn): Storage | undefined {
-  const { number } = mariadbStorage
-  if (written.startsWith('float')) {
-    const { isWhole, ...others } = number
-    return { ...others, select: asDouble, ...asSingle }
-  }
-  const { digits: [precision = 0, scale = 0] } = readType('', written)
-  if (!/^(?:bigint|decimal)\b/.test(written) || precision <= keptDigits) return undefined
-  const compared = (value: Parameter) => asDecimal(value, scale)
-  return { ...number, ...inExactNumbers((least) => leastCastable(least, scale), compared) }
+/** Returns the digits after the point that a column keeps; infinity if its type does not say. */
+function scaleOf (written: string): number {
+  const { digits: [, scale] } = readType('', written)
+  return scale ?? (/^(?:double|float)/.test(written) ? Infinity : 0)
 }
 
 /**
- * Returns the storage of decimals in a `double` column, or in a `decimal` column with more digits after the point than
+ * Returns the storage of numbers in a column of type `float`, or in one that rounds numbers; undefined for other
+ * columns. Numbers of 32 bits are selected as doubles, because the server would round them to six digits in a text.
+ */
+function numbersOf ({ written }: WrittenColumn): Storage | undefined {
+  const { number } = mariadbStorage
+  const scale = scaleOf(written)
+  const alters = scale === Infinity ? undefined : { alters: isRoundedTo(scale) }
+  if (written.startsWith('float')) {
+    const { isWhole, ...others } = number
+    return { ...others, select: asDouble, ...asSingle, ...alters }
+  }
+  return alters && { ...number, ...furtherDigits(written, scale), ...alters }
+}
+
+/** Returns how numbers are compared in a column of integers or decimals that may have more digits than records show. */
+function furtherDigits (written: string, scale: number): Partial<Storage> | undefined {
+  const { digits: [precision = 0] } = readType('', written)
+  if (!/^(?:bigint|decimal)\b/.test(written) || precision <= keptDigits) return undefined
+  return inExactNumbers((least) => leastCastable(least, scale), (value) => asDecimal(value, scale))
+}
+
+/**
+ * Returns the storage of decimals in a `double` column, or in a column with more or fewer digits after the point than
  * the field's `scale`. Returns undefined for other columns.
  */
 function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage | undefined {
   const { decimal } = mariadbStorage
-  if (written.startsWith('double')) return { ...decimal, select: inFull, ...inDoubles(asDouble) }
-  if (!written.startsWith('decimal')) return undefined
+  const fewer = inFewerDigits(scaleOf(written), options)
+  if (written.startsWith('double')) return { ...decimal, select: inFull, ...inDoubles(asDouble), ...fewer }
   // MariaDB compares a decimal with a text by floating-point numbers, which have too few digits.
-  const further = inDecimals(written, options, asDecimal)
-  return further && { ...decimal, ...further }
+  const further = written.startsWith('decimal') ? inDecimals(written, options, asDecimal) : undefined
+  const differing = fewer ?? further
+  return differing && { ...decimal, ...differing }
 }
 
 /**
