@@ -31,8 +31,8 @@ export function decimalBounds (value: Json, options: FieldOptions): Bounds {
 }
 
 /**
- * Returns the floating-point number next to a finite one that is not zero: the next greater one (direction 1), or the
- * next smaller one (-1).
+ * Returns the floating-point number next to a finite one: the next greater one (direction 1), or the next smaller one
+ * (-1), which zero must not be asked for.
  */
 export function neighbour (number: number, direction: 1 | -1): number {
   const view = new DataView(new ArrayBuffer(8))
@@ -45,18 +45,30 @@ export function neighbour (number: number, direction: 1 | -1): number {
 const writtenDigits = 100
 /** Digits after the point of the mean of two numbers that `toFixed` wrote: halving adds one digit. */
 const maxDigits = writtenDigits + 1
+/** Least number that `toFixed` writes with an exponent. It is a whole number, and all greater ones are. */
+const leastExponential = 1e21
+
+/** Returns a finite number in units of the last digit that `toFixed` can write. */
+function exactUnits (number: number): bigint {
+  return Math.abs(number) < leastExponential
+    ? BigInt(number.toFixed(writtenDigits).replace('.', ''))
+    : BigInt(number) * 10n ** BigInt(writtenDigits)
+}
 
 /**
  * Returns the least decimal with at most `digits` digits after the point whose nearest floating-point number is `least`
- * or greater, as text such as `1095e-3`. The absolute value of `least` must be below 1e21, because `toFixed` writes
- * greater numbers with an exponent.
+ * or greater. The decimal is in units of its last digit: 1095n stands for 1.095 if `digits` is 3.
  */
-export function leastDecimal (least: number, digits: number): string {
-  const exactly = (number: number): bigint => BigInt(number.toFixed(writtenDigits).replace('.', ''))
-  const middle = (exactly(least) + exactly(neighbour(least, -1))) * 5n
+export function leastUnits (least: number, digits: number): bigint {
+  if (least === 0) return 0n
+  const middle = (exactUnits(least) + exactUnits(neighbour(least, -1))) * 5n
   const units = middle / 10n ** BigInt(maxDigits - digits)
-  const text = `${units}e-${digits}`
-  return Number(text) < least ? `${units + 1n}e-${digits}` : text
+  return Number(`${units}e-${digits}`) < least ? units + 1n : units
+}
+
+/** Returns the decimal of {@link leastUnits} as text, such as `1095e-3`. */
+export function leastDecimal (least: number, digits: number): string {
+  return `${leastUnits(least, digits)}e-${digits}`
 }
 
 type Compare = (
@@ -153,4 +165,40 @@ export function inDecimals (
     return [toDecimal(least), toDecimal(until)]
   }
   return { bounds, shown: asShownDecimal(compared), compared, exact: exactDigits }
+}
+
+/**
+ * Returns the part of a {@link Storage} that compares numbers in a column of integers or decimals by the floating-point
+ * numbers that records show, because the column may hold more digits. An index on the column serves, as in
+ * {@link asShownDecimal}.
+ *
+ * @param leastOf  returns the least stored value that records show as this number or a greater one
+ * @param cast     makes SQL of such a value
+ */
+export function inExactNumbers (
+  leastOf: (number: number) => Stored, cast: Cast
+): Required<Pick<Storage, 'bounds' | 'shown'>> {
+  return {
+    bounds: (value) => [leastOf(Number(value)), leastOf(neighbour(Number(value), 1))],
+    shown: asShownDecimal(cast)
+  }
+}
+
+/**
+ * Returns the function that is true for a number, or the text of a decimal, that a column with `scale` digits after the
+ * point would round. With a negative `scale`, the column rounds to tens or hundreds. With more digits than `toFixed`
+ * can write, the function is never true.
+ */
+export function isRoundedTo (scale: number): NonNullable<Storage['alters']> {
+  if (scale < 0) return (value) => Number(value) % 10 ** -scale !== 0
+  if (scale > writtenDigits) return () => false
+  return (value) => Number(Number(value).toFixed(scale)) !== Number(value)
+}
+
+/**
+ * Returns the part of a {@link Storage} for decimals in a column with `scale` digits after the point, if the field has
+ * more; otherwise undefined.
+ */
+export function inFewerDigits (scale: number, options: FieldOptions): Pick<Storage, 'alters'> | undefined {
+  return scale < digitsOf(options).scale ? { alters: isRoundedTo(scale) } : undefined
 }

@@ -231,12 +231,15 @@ export function decimalType (name: string): Storage['type'] {
 }
 
 /**
- * Stores booleans as 0 and 1. Anything else becomes null: it must not pass for true, because a boolean may decide who
- * is an admin.
+ * Stores booleans as 0 and 1. A driver may make true and false of them. Anything else becomes null: it must not pass
+ * for true, because a boolean may decide who is an admin.
  */
 export const asBit = {
   encode: Number,
-  decode: (stored: Stored): boolean | null => stored === 1 || stored === 0 ? stored === 1 : null
+  decode: (stored: Stored): boolean | null => {
+    if (stored === 1 || stored === 0) return stored === 1
+    return typeof stored === 'boolean' ? stored : null
+  }
 }
 
 /** Returns a function that is true if the declared type of a column is one of the names, in upper or lower case. */

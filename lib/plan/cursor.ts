@@ -111,9 +111,16 @@ function writeValue (column: Column, stored: Stored, dialect: Dialect): string |
   if (text.includes('\ufffd')) return undefined
   const value = valueKindOf(column).parse(text, column.options)
   if (value === undefined) return undefined
-  const encoded = encode(column, value, dialect)
-  // Drivers give some numbers as text.
-  return encoded === stored || (typeof stored === 'string' && String(encoded) === stored) ? text : undefined
+  return isSame(encode(column, value, dialect), stored) ? text : undefined
+}
+
+/**
+ * True if a value that the engine takes is the stored one. Drivers may return it as another type: a number as text or
+ * BigInt, and a bit as a boolean.
+ */
+function isSame (encoded: Stored, stored: Stored): boolean {
+  if (typeof stored === 'boolean') return Number(encoded) === Number(stored)
+  return encoded === stored || (typeof stored !== 'number' && String(encoded) === String(stored))
 }
 
 function readValue (column: Column, text: unknown, dialect: Dialect): Stored {

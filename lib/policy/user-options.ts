@@ -98,7 +98,8 @@ function furtherColumns (users: Model, names: readonly string[]): readonly Colum
 
 function requireColumn (users: Model, name: string, alternative = ''): Column {
   const column = users.byName.get(name)
-  if (column !== undefined) return column
+  // The key of a foreign key is no name of a field: users have the value under the declared name.
+  if (column?.field === name) return column
   throw new errors.UnknownOptionField(
     `The policy for users of model '${users.name}' needs its field '${name}'` +
     `${suggestion(name, Object.keys(users.fields))}; name another in the policy's options${alternative}`)

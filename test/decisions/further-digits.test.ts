@@ -6,7 +6,7 @@ import { test, type Test } from 'tap'
 import { dialects } from '../../lib/database/dialects.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { leastDecimal } from '../../lib/engines/decimals.js'
-import restModels, { createTables, decimal, defineModel, foreignKey, openAuth } from '../../lib/index.js'
+import restModels, { createTables, decimal, defineModel, foreignKey, number, openAuth } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { holds, seed } from '../properties/holds.js'
 import { engine, openDatabase, recordStatements } from '../support/database.js'
@@ -26,10 +26,14 @@ interface Shown {
   readonly price: string | null
 }
 
-async function linesApp (t: Test, type: string, { stored, scale = 2, scope = {} }: {
-  readonly stored: readonly string[], readonly scale?: number, readonly scope?: { readonly price__in?: string[] }
+async function linesApp (t: Test, type: string, { stored, scale = 2, scope = {}, kind = 'decimal' }: {
+  readonly stored: readonly string[]
+  readonly scale?: number
+  readonly scope?: { readonly price__in?: string[] }
+  readonly kind?: 'decimal' | 'number'
 }) {
-  const Line = defineModel('Line', { price: decimal({ scale, nullable: true }) })
+  const price = kind === 'decimal' ? decimal({ scale, nullable: true }) : number({ nullable: true })
+  const Line = defineModel('Line', { price })
   const Part = defineModel('Part', { line: foreignKey(() => Line) })
   const db = await openDatabase(t)
   await createTables(db, [Line, Part])
@@ -144,6 +148,40 @@ async function requireSeek (t: Test, db: Kysely<Tables>, { sql: text, parameters
   }[engine])
 }
 
+/** Types of columns that hold more digits than a floating-point number, and numbers that such a column holds. */
+const exactTypes = {
+  sqlite: { whole: ['bigint', 'numeric'], broken: ['decimal(20, 10)'] },
+  postgres: { whole: ['bigint', 'numeric(20)'], broken: ['numeric', 'numeric(20, 10)'] },
+  mariadb: { whole: ['bigint', 'decimal(20)'], broken: ['decimal(20, 10)', 'decimal(65, 38)'] }
+}[engine]
+const wholeNumbers = [
+  '9007199254740991', '9007199254740992', '9007199254740993', '9007199254740994', '9007199254740995',
+  '-9007199254740993', '9223372036854775807', '-9223372036854775808', '9223372036854774784', '9223372036854775295',
+  '9223372036854775296', '0', '5', '-1'
+]
+const brokenNumbers = ['123456789.1234567890', '123456789.1234567891', '0.1', '0.1000000001', '-0.1', '0', '7', '2.5']
+const given = [
+  '0', '0.5', '-0.1', '5e-324', '-5e-324', '1e30', '-1e30', '1.7976931348623157e308', '9223372036854777856'
+]
+
+for (const [type, stored] of [
+  ...exactTypes.whole.map((type) => [type, wholeNumbers] as const),
+  ...exactTypes.broken.map((type) => [type, brokenNumbers] as const)
+]) {
+  test(`numbers with more digits than are shown, in a column of type ${type}, are compared as shown`, async (t) => {
+    const { list, db, asked } = await linesApp(t, type, { stored, kind: 'number' })
+    const all = await list('')
+    t.same(all.map(({ price }) => price), stored.map(Number))
+    await compareAll(t, list, [...given, ...all.map(({ price }) => String(price))])
+    t.same(await list('price__in=5,0.1,77'), all.filter(({ price }) => ['5', '0.1'].includes(String(price))))
+    asked.length = 0
+    await list('price=77&ordering=price')
+    const [statement] = asked
+    // PostgreSQL converts the column, for which no index serves.
+    if (engine !== 'postgres' && statement !== undefined) await requireSeek(t, db, statement)
+  })
+}
+
 if (engine === 'postgres') {
   for (const type of ['numeric', 'double precision']) {
     test(`D-279: a filter on ${type} leaves NaN and Infinity where PostgreSQL orders them`, async (t) => {
@@ -205,12 +243,11 @@ test('D-279: only columns with more digits than their field need another storage
     const column = { table: 'x', name: 'y', type: '', written }
     return dialects[name].storage.decimal.ofType?.(column, scale === undefined ? {} : { scale })
   }
-  for (const written of ['numeric(15,2)', 'numeric(3,-2)', 'numeric(12,0)', 'integer', 'bigint']) {
+  for (const written of ['numeric(15,2)', 'integer', 'bigint']) {
     t.equal(storageOf('postgres', written), undefined, written)
   }
-  for (const written of ['decimal(15,2)', 'decimal(9,0) unsigned', 'int(11)', 'bigint(20) unsigned']) {
-    t.equal(storageOf('mariadb', written), undefined, written)
-  }
+  t.equal(storageOf('mariadb', 'decimal(15,2)'), undefined)
+  t.equal(storageOf('mariadb', 'int(11)', 0), undefined)
   t.equal(storageOf('postgres', 'numeric(12,4)', 4), undefined)
   t.same(storageOf('postgres', 'numeric(12,4)', 3)?.bounds?.('-0.001', { scale: 3 }), ['-14e-4', '-4e-4'])
   t.same(storageOf('mariadb', 'decimal(12,4)')?.bounds?.('1.23', {}), ['12250e-4', '12350e-4'])
@@ -225,6 +262,83 @@ test('D-279: only columns with more digits than their field need another storage
   t.equal(compile('postgres', 'double precision'), bounded('cast(? as double precision)'))
   t.equal(compile('mariadb', 'decimal(65,38)'), bounded('cast(? as decimal(65, 38))'))
   t.equal(compile('mariadb', 'double(12,4)'), bounded('cast(? as double)'))
+})
+
+const roundingInMariadb = [
+  ['number', 'bigint', [2 ** 53], [0.5]], ['number', 'double(12, 4)', [1.2345], [1.23456]],
+  ['number', 'float(7, 2)', [1.25], [1.255]], ['decimal', 'integer', ['7', '7.0000'], ['7.5']],
+  ['decimal', 'double(12, 2)', ['7.25'], ['7.255']]
+] as const
+/** Types of columns that round, with the kind of the field, and values that such a column keeps or would round. */
+const rounding = [
+  ['number', 'integer', [2, -7], [2.5, 1e-7]],
+  ['number', 'decimal(20, 4)', [1.5, 1.2345, 1234567890123456], [1.23456789, 5e-324]],
+  ['decimal', 'decimal(10, 2)', ['1.2300', '-5.1'], ['1.2399', '0.001']],
+  ...engine === 'mariadb' ? roundingInMariadb : []
+] as const
+
+for (const [kind, type, kept, rounded] of rounding) {
+  test(`a ${kind}() that a column of type ${type} would round is refused, and SQLite keeps it`, async (t) => {
+    const { app, list } = await linesApp(t, type, { stored: [], kind, scale: 4 })
+    for (const [values, expected] of [[kept, 201], [rounded, engine === 'sqlite' ? 201 : 409]] as const) {
+      for (const price of values) {
+        const created = await app.inject({ method: 'POST', url: '/api/line/', payload: { price } })
+        t.equal(created.statusCode, expected, `${price}: ${created.body}`)
+        if (expected === 201) t.equal(Number(created.json().price), Number(price))
+        else t.equal(created.json().code, 'REST_MODELS_CONSTRAINT')
+      }
+    }
+    const [first] = await list('')
+    for (const [price, expected] of [[first?.price, 200], [rounded[0], engine === 'sqlite' ? 200 : 409]] as const) {
+      const { statusCode } = await app.inject({ method: 'PUT', url: '/api/line/1/', payload: { price } })
+      t.equal(statusCode, expected, String(price))
+    }
+  })
+}
+
+test('only columns with more digits than a floating-point number need another storage of numbers', async (t) => {
+  const storageOf = (written: string) =>
+    dialects.mariadb.storage.number.ofType?.({ table: 'x', name: 'y', type: '', written }, {})
+  t.equal(storageOf('double'), undefined)
+  for (const written of ['float', 'double(20,4)', 'int(11)', 'int(20)', 'decimal(15,2)', 'decimal(9,0) unsigned']) {
+    t.equal(storageOf(written)?.bounds, undefined, written)
+  }
+  const most = '9'.repeat(65)
+  for (const [written, value, bounds] of [
+    ['bigint(20)', 5, ['5e-0', '6e-0']],
+    ['bigint(20) unsigned', 2 ** 63, ['9223372036854775296e-0', '9223372036854776833e-0']],
+    ['decimal(20,10)', 0, ['0e-10', '1e-10']],
+    ['decimal(20,10)', -5e-324, ['0e-10', '0e-10']],
+    ['decimal(20,4)', 123456789.1234, ['1234567891234e-4', '1234567891235e-4']],
+    ['decimal(40,0)', 1e22, ['9999999999999998951424e-0', '10000000000000001048577e-0']],
+    ['decimal(38,4)', Number.MAX_VALUE, [`${most}e-4`, `${most}e-4`]],
+    ['decimal(38,4)', -1e300, [`-${most}e-4`, `-${most}e-4`]]
+  ] as const) t.same(storageOf(written)?.bounds?.(value, {}), bounds, `${written} ${value}`)
+})
+
+test('only values with more digits than their column keeps are refused', async (t) => {
+  for (const [name, kind, written, kept, rounded] of [
+    ['postgres', 'decimal', 'numeric(12,0)', '12.00', '12.01'], ['postgres', 'decimal', 'numeric(9,1)', '0.10', '0.11'],
+    ['postgres', 'decimal', 'numeric(3,-2)', '300.00', '250.00'], ['postgres', 'number', 'numeric(3,-2)', -200, -250],
+    ['postgres', 'number', 'numeric(20,4)', 1.2345, 1.23456],
+    ['mariadb', 'decimal', 'decimal(9,0) unsigned', '12.00', '12.01'],
+    ['mariadb', 'decimal', 'int(11)', '7.00', '7.50'],
+    ['mariadb', 'decimal', 'double(9,1)', '7.10', '7.15'], ['mariadb', 'number', 'int(11)', 1e21, 2.5],
+    ['mariadb', 'number', 'decimal(20,4)', 1.2345, 1.23456], ['mariadb', 'number', 'float(7,2)', 1.25, 1.255]
+  ] as const) {
+    const column = { table: 'x', name: 'y', type: '', written }
+    const { alters } = dialects[name].storage[kind].ofType?.(column, {}) ?? {}
+    t.same([alters?.(kept), alters?.(rounded)], [false, true], `${name} ${written}`)
+  }
+  const precise = { table: 'x', name: 'y', type: '', written: 'numeric(900,300)' }
+  t.equal(dialects.postgres.storage.number.ofType?.(precise, {})?.alters?.(1e-200), false)
+  for (const [name, kind, written] of [
+    ['postgres', 'number', 'numeric'], ['postgres', 'number', 'real'], ['postgres', 'decimal', 'numeric(12,4)'],
+    ['mariadb', 'number', 'float'], ['mariadb', 'decimal', 'double'], ['mariadb', 'decimal', 'decimal(12,4)']
+  ] as const) {
+    const column = { table: 'x', name: 'y', type: '', written }
+    t.equal(dialects[name].storage[kind].ofType?.(column, {})?.alters, undefined, `${name} ${written}`)
+  }
 })
 
 test('D-279: cursors hold all digits, without zeros that other engines do not write', async (t) => {

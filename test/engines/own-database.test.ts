@@ -1,5 +1,6 @@
 // @once: opens both servers itself
 
+import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import SQLite from 'better-sqlite3'
 import Fastify from 'fastify'
@@ -109,6 +110,53 @@ for (const engine of engineNames) {
 
 const Line = defineModel('Line', { message: text() })
 
+test('a driver that makes booleans of tinyint(1) of MariaDB changes neither records, logins nor cursors', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const db = plain.mariadb(url, {
+    typeCast: (field, next) => field.type === 'TINY' && field.length === 1 ? field.string() === '1' : next()
+  })
+  await createTables(db, [User, Everything])
+  await insert(db, { user: await siteUsers() })
+  const { get, post } = await start(t, db)
+  const as = 'alice'
+  for (const flag of [true, false, true]) {
+    const created = await post('/api/everything/', { ...record, flag }, { as })
+    t.match([created.statusCode, created.json().flag], [201, flag], created.body)
+  }
+  t.same((await get('/api/everything/?flag=false')).json().objects.map(({ id }: { id: number }) => id), [2])
+  t.same(await walk(get, '/api/everything/?ordering=-flag&limit=1'), [1, 3, 2])
+})
+
+test('a driver that makes BigInt of integers of PostgreSQL changes neither records nor cursors', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  const { INT8 } = pg.types.builtins
+  const types: pg.CustomTypesConfig = {
+    getTypeParser: (type, format) => type === INT8 ? BigInt : pg.types.getTypeParser(type, format)
+  }
+  const pool = new pg.Pool({ connectionString: url, types })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  await createTables(db, [Line])
+  await insert(db, { line: ['c', 'a', 'b'].map((message) => ({ message })) })
+  const { get } = await serve(t, db, Line)
+  t.same((await get('/api/line/2/')).json(), { id: 2, message: 'a' })
+  t.same(await walk(get, '/api/line/?limit=1'), [1, 2, 3])
+  t.same(await walk(get, '/api/line/?limit=1&ordering=-id'), [3, 2, 1])
+})
+
+/** Ids of all pages, each of which must lead to the next one by a cursor. */
+async function walk (get: ReturnType<typeof client>['get'], list: string): Promise<readonly number[]> {
+  const seen: number[] = []
+  for (let next = `${list}&after=`; next !== '' && seen.length < 9;) {
+    assert.match(next, /[?&]after=/, 'no page number, which ends at limits.offset')
+    const { meta, objects } = (await get(next)).json()
+    seen.push(...objects.map(({ id }: { id: number }) => id))
+    next = meta.next
+  }
+  return seen
+}
+
 for (const engine of ['sqlite', ...engineNames] as const) {
   test(`D-68: pages that begin with after= go on with a cursor on a plain Kysely instance on ${engine}`, async (t) => {
     const db = await plainDatabase(t, engine)
@@ -203,6 +251,25 @@ test('dates of PostgreSQL in another style than at the start are an error, and n
   await sql`set datestyle = 'German'`.execute(db)
   const reply = await client(app).get('/api/event/')
   t.match([reply.statusCode, reply.json().code], [500, 'REST_MODELS_INTERNAL'])
+})
+
+test('PostgreSQL that rounds numbers in texts has exact cursors, or is refused with the remedy', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  const name = new URL(url).pathname.slice(1)
+  await runSql(url, `alter database "${name}" set extra_float_digits = 0`)
+  const Sample = defineModel('Sample', { ratio: number() })
+  const db = openPostgres<Tables>(url)
+  await createTables(db, [Sample])
+  await insert(db, { sample: [0.1, 0.30000000000000004, 0.30000000000000004, 0.3].map((ratio) => ({ ratio })) })
+  const { get } = await serve(t, db, Sample)
+  t.equal((await get('/api/sample/2/')).json().ratio, 0.30000000000000004)
+  t.same(await walk(get, '/api/sample/?ordering=ratio&limit=1'), [1, 4, 2, 3])
+  t.same(await walk(get, '/api/sample/?ordering=-ratio&limit=1'), [2, 3, 4, 1])
+  const refusal = { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /extra_float_digits must be at least 1/ }
+  await t.rejects(serve(t, plain.postgres(url), Sample), refusal)
+  await runSql(url, `alter database "${name}" reset extra_float_digits`)
+  await serve(t, plain.postgres(url), Sample)
 })
 
 const open = { postgres: openPostgres<Tables>, mariadb: openMariadb<Tables> }

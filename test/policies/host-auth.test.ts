@@ -271,6 +271,8 @@ test('D-131, D-135: wrong options of the built-in policies are errors that name 
   wrong(() => userAuth(Member, { fields: ['admin'] }), /'fields'.*'admin'/)
   const misspelt = () => userAuth(Member, { fields: ['rol' as 'role'] })
   wrong(misspelt, /did you mean 'role'/, 'REST_MODELS_UNKNOWN_OPTION_FIELD')
+  const byKey = () => userAuth(Member, { fields: ['company_id' as 'company'] })
+  wrong(byKey, /field 'company_id', did you mean 'company'/, 'REST_MODELS_UNKNOWN_OPTION_FIELD')
 })
 
 async function guarded (t: Test) {

@@ -61,6 +61,11 @@ export const postgresDialect: Dialect = {
     {
       query: sql`select cast(getdatabaseencoding() = 'UTF8' as integer) as answer`,
       remedy: "The database cannot hold every text: create it with the encoding 'UTF8'"
+    },
+    {
+      query: sql`select cast(current_setting('extra_float_digits')::integer >= 1 as integer) as answer`,
+      remedy: 'The connection rounds floating-point numbers: extra_float_digits must be at least 1, its default. Use ' +
+        "openPostgres, or run 'alter database … set extra_float_digits = 1', or the same for the role"
     }
   ]
 }

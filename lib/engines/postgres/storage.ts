@@ -1,7 +1,8 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
 import { anyOf } from '../any-of.js'
-import { inDecimals, inDoubles } from '../decimals.js'
+import { inDecimals, inDoubles, inFewerDigits, isRoundedTo } from '../decimals.js'
+import { readType } from '../described-types.js'
 import {
   asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, exactNumber, named,
   type Parameter, type ShownCondition, type Storage, type StorageTable, type Stored, type WrittenColumn
@@ -57,6 +58,12 @@ const asDouble: ShownCondition = (column, operator, values) => {
   return anyOf(values.map((value) => sql<SqlBool>`${shown} ${symbols[operator]} ${double(value)}`))
 }
 
+/** Returns the digits after the point that a `numeric` column keeps; infinity for plain `numeric`. */
+function scaleOf (written: string): number {
+  const { digits: [precision, scale = 0] } = readType('', written)
+  return precision === undefined ? Infinity : scale
+}
+
 /**
  * Returns the storage of numbers in a column of type `numeric` or `real`; undefined for a column of another type. A
  * `numeric` may be larger or have more digits than a double, so filters compare the doubles that records show. The
@@ -67,8 +74,10 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (written === 'real') return singles()
   if (!written.startsWith('numeric')) return undefined
   const asNumeric = (column: Expression<unknown>) => sql`cast(${double(column)} as numeric)`
+  const scale = scaleOf(written)
   return {
     ...postgresStorage.number,
+    ...scale !== Infinity && { alters: isRoundedTo(scale) },
     shown: asDouble,
     compared: postgresStorage.decimal.compared,
     exact: exactNumber,
@@ -78,14 +87,15 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
 }
 
 /**
- * Returns the storage of decimals in a `double precision` column, or in a `numeric` column that may have more digits
- * after the point than the field's `scale`. Returns undefined for other columns.
+ * Returns the storage of decimals in a `double precision` column, or in a `numeric` column that may have more or fewer
+ * digits after the point than the field's `scale`. Returns undefined for other columns.
  */
 function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage | undefined {
   const { decimal } = postgresStorage
   if (written === 'double precision') return { ...decimal, ...inDoubles(double) }
-  const asNumeric = written.startsWith('numeric') ? inDecimals(written, options, decimal.compared) : undefined
-  return asNumeric && { ...decimal, ...asNumeric }
+  if (!written.startsWith('numeric')) return undefined
+  const differing = inFewerDigits(scaleOf(written), options) ?? inDecimals(written, options, decimal.compared)
+  return differing && { ...decimal, ...differing }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
 import { datetime, finiteNumber } from '../../values/values.js'
 import { isYes } from '../catalog.js'
-import { asShownDecimal, decimalBounds, exactDouble } from '../decimals.js'
+import { asShownDecimal, decimalBounds, exactDouble, inExactNumbers, leastUnits } from '../decimals.js'
 import {
   asBit, asFinite, asInteger, asIs, asJson, decimalType, decodeDecimal, named,
   type Exact, type Storage, type StorageTable, type Stored
@@ -128,6 +128,17 @@ const numbers = {
   type: () => 'real', holds: held('real', 'numeric', 'integer'), isShown: isFinite, ...asFinite
 } as const satisfies Storage
 
+/** Returns the least number in a column that the driver reads as `least` or greater: see {@link isRead}. */
+function leastStored (least: number): Stored {
+  const isRounded = Math.abs(least) >= 2 ** 53 && least > -(2 ** 63) && least <= 2 ** 63
+  return isRounded ? leastUnits(least, 0) : least
+}
+
+/** Storage of numbers in a column that may hold integers with more digits than the driver reads. */
+const roundedNumbers: Storage = {
+  ...numbers, exact: exactRead, ...inExactNumbers(leastStored, (value) => sql`${value}`)
+}
+
 export const sqliteStorage = {
   key,
   text,
@@ -141,7 +152,7 @@ export const sqliteStorage = {
   },
   number: {
     ...numbers,
-    ofType: ({ written }) => affinity(written) === 'real' ? undefined : { ...numbers, exact: exactRead }
+    ofType: ({ written }) => affinity(written) === 'real' ? undefined : roundedNumbers
   },
   decimal: {
     type: decimalType('decimal'),
