@@ -72,6 +72,11 @@ test('a plan of MariaDB is read in its rows', (t) => {
   const column = { alias: 't0', table: 'x', name: 'title' }
   t.ok(mariadbPlans.seeks([{ table: 't0', possible_keys: 'PRIMARY,title', Extra: '' }], column))
   t.notOk(mariadbPlans.seeks([{ table: 't0', possible_keys: 'PRIMARY', Extra: null }], column))
+  for (const [key, ref, isSought] of [
+    ['PRIMARY', 'const', true], ['PRIMARY', 'site.t1.user_id', false], ['user_id', 'const', false]
+  ] as const) {
+    t.equal(mariadbPlans.seeks([{ table: 't0', possible_keys: 'PRIMARY', key, ref, Extra: '' }], column), isSought)
+  }
   t.notOk(mariadbPlans.seeks([{ table: 't1', possible_keys: 'title', Extra: '' }], column))
   t.notOk(mariadbPlans.seeks([{ table: 't0', possible_keys: null, Extra: '' }], column))
   t.ok(mariadbPlans.seeks(
