@@ -47,6 +47,19 @@ test('a list is filtered, searched and ordered', async (t) => {
   t.same(await list({ id__in: [] }), [])
 })
 
+test('a filter on a field with the name of a parameter is never left out', async (t) => {
+  const { provider, sent } = await provide(t)
+  for (const name of ['limit', 'page', 'after', 'ordering', 'include', 'count', 'search']) {
+    sent.length = 0
+    const filter = provider.getList('task', { ...page(1, 5), filter: { [name]: 'a', q: 'b' } })
+    t.match(await errorOf(filter), { status: 400 }, `no task has a field ${name}`)
+    t.match(sent[0]?.[0], `${name}__eq=a&search=b&`)
+  }
+  const reference = provider.getManyReference('task', { ...page(1, 5), target: 'count', id: 1, filter: {} })
+  t.match(await errorOf(reference), { status: 400 })
+  t.match(sent[1]?.[0], 'count__eq=1&')
+})
+
 test('D-191: a list of more records than a page may have takes several requests', async (t) => {
   const { provider, sent } = await provide(t)
   t.match(await provider.getList('task', page(1, 7)), { total: 12, pageInfo: { hasNextPage: true } })

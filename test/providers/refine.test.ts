@@ -95,6 +95,16 @@ test('the operators of refine are filters', async (t) => {
   t.same(await list({ operator: 'and', value: both }), [4, 7, 10])
 })
 
+test('a filter on a field with the name of a parameter is never left out', async (t) => {
+  const { provider, sent } = await provide(t)
+  for (const field of ['limit', 'page', 'after', 'ordering', 'include', 'count', 'search']) {
+    sent.length = 0
+    const list = provider.getList({ resource, filters: [{ field, operator: 'eq', value: 'a' }] })
+    t.match(await errorOf(list), { statusCode: 400 }, `no task has a field ${field}`)
+    t.match(sent[0]?.[0], `?${field}__eq=a&`)
+  }
+})
+
 test('D-190: filters that the API does not have are errors, and never left out', async (t) => {
   const { provider } = await provide(t)
   type Operator = 'eq' | 'ncontains' | 'contains' | 'between'
