@@ -67,12 +67,13 @@ function reads (client: AnyClient, maxLimit: number, tags: KnownTags) {
 function writes (client: AnyClient, tags: KnownTags) {
   const update = methodOf(client, async (resource, params: UpdateParams, name): Promise<UpdateResult> => {
     const { id, data, previousData } = params
-    const updated = await resource.update(id, changesOf(data, previousData), tags.condition(name, previousData))
+    const updated = await tags.write(name, previousData, async (condition) =>
+      await resource.update(id, changesOf(data, previousData), condition))
     // An open form merges the answer with the record that it has, which may have related records.
     return { data: tags.keep(name, tags.keep(name, updated, { ...previousData, ...updated })) }
   })
   const remove = methodOf(client, async (resource, { id, previousData }: DeleteParams, name): Promise<DeleteResult> => {
-    await resource.delete(id, tags.condition(name, previousData))
+    await tags.write(name, previousData, async (condition) => await resource.delete(id, condition))
     return { data: previousData ?? { id } }
   })
   return {
