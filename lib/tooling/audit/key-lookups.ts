@@ -1,5 +1,3 @@
-import type { Kysely } from 'kysely'
-import type { Tables } from '../../engines/executor.js'
 import type { Column } from '../../model/column.js'
 import type { ListPlan } from '../../plan/list-plan.js'
 import type { Resource } from '../../resource/resource.js'
@@ -10,7 +8,8 @@ import { isLookedUp } from './explain.js'
  * the answer is the same for all resources that lead to it.
  */
 export class KeyLookups {
-  readonly #answers = new Map<Kysely<Tables>, Map<Column, boolean>>()
+  /** The answers by the foreign key, for each database. */
+  readonly #answers = new WeakMap<object, Map<Column, boolean>>()
 
   /** Returns the answer about a foreign key, which is the last `include` of a list of a resource. */
   async isServed (resource: Resource, plan: ListPlan, column: Column): Promise<boolean> {
