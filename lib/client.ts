@@ -20,13 +20,17 @@ export type { Model } from './model/model.js'
 
 /**
  * API client with one property for each resource. The property has the name of the resource in the path, and holds the
- * operations on that resource. A resource whose options name unknown fields has {@link UnknownOptionFields} instead.
+ * operations on that resource. A resource whose options name unknown fields has {@link UnknownOptionFields} instead. A
+ * resource with the name of a {@link PropertyOfObjects} is left out.
  */
 export type Client<Resources extends readonly Described[]> = {
-  readonly [D in Resources[number] as NameOf<D>]: [UnknownNames<D>] extends [never]
+  readonly [D in Resources[number] as Exclude<NameOf<D>, PropertyOfObjects>]: [UnknownNames<D>] extends [never]
     ? ResourceClient<D, ByModel<Resources>>
     : UnknownOptionFields<UnknownNames<D>>
 }
+
+/** Names of resources that no client has, because JavaScript reads properties of these names of any object. */
+type PropertyOfObjects = 'then' | 'constructor' | '__proto__'
 
 /**
  * Stands in the type of a client for a resource whose options name fields that its model does not have. It has no

@@ -7,6 +7,7 @@ import { RestModelsError } from './client/failure.js'
 import {
   listKeys, listRange, resourceOf, type AnyClient, type AnyResource, type DataProviderOptions, type Query
 } from './providers/any-resource.js'
+import { filterNameOf } from './providers/filter-name.js'
 import { changesOf, withoutNulls } from './providers/form-values.js'
 import { KnownTags } from './providers/known-tags.js'
 import { toShownError } from './providers/shown-error.js'
@@ -66,12 +67,13 @@ function reads (client: AnyClient, maxLimit: number, tags: KnownTags) {
 function writes (client: AnyClient, tags: KnownTags) {
   const update = methodOf(client, async (resource, params: UpdateParams, name): Promise<UpdateResult> => {
     const { id, data, previousData } = params
-    const updated = await resource.update(id, changesOf(data, previousData), tags.condition(name, previousData))
+    const updated = await tags.write(name, previousData, async (condition) =>
+      await resource.update(id, changesOf(data, previousData), condition))
     // An open form merges the answer with the record that it has, which may have related records.
     return { data: tags.keep(name, tags.keep(name, updated, { ...previousData, ...updated })) }
   })
   const remove = methodOf(client, async (resource, { id, previousData }: DeleteParams, name): Promise<DeleteResult> => {
-    await resource.delete(id, tags.condition(name, previousData))
+    await tags.write(name, previousData, async (condition) => await resource.delete(id, condition))
     return { data: previousData ?? { id } }
   })
   return {
@@ -99,7 +101,7 @@ async function writeAll (
 function toQuery ({ filter: { q, ...filters } = {}, sort, meta }: GetListParams): Query {
   const terms = Object.entries<unknown>(filters)
   return {
-    ...Object.fromEntries(terms.map(([name, value]) => value === null ? nullTest(name) : [name, value])),
+    ...Object.fromEntries(terms.map(([name, value]) => value === null ? nullTest(name) : [filterNameOf(name), value])),
     search: q ?? undefined,
     ...sort && { ordering: `${sort.order === 'DESC' ? '-' : ''}${sort.field}` },
     ...includeOf(meta)

@@ -89,7 +89,8 @@ function writes (client: AnyClient, seen: SeenRecords) {
       { resource, id, variables }: UpdateParams<Body>
     ): Promise<UpdateResponse<Item>> => {
       const body = seen.toBody(resource, variables)
-      const record = await shown(resourceOf(client, resource).update<Item>(id, body, seen.condition(resource, id)))
+      const record = await shown(seen.update(resource, id, async (condition) =>
+        await resourceOf(client, resource).update<Item>(id, body, condition)))
       return { data: seen.written(resource, record) }
     },
     deleteOne: async <Item extends BaseRecord, Body = {}> (

@@ -129,7 +129,7 @@ type Searching<D extends Described> = [Listed<D, 'search'>] extends [never]
     }
 
 /** Names of parameters of lists. A filter on a field with such a name needs an operator: `limit__eq`. */
-type Reserved = 'limit' | 'page' | 'after' | 'ordering' | 'include' | 'count' | 'search'
+export type Reserved = 'limit' | 'page' | 'after' | 'ordering' | 'include' | 'count' | 'search'
 
 /** The names of filters on the resource's own fields, with all operators. */
 type Direct<C extends ColumnSet> = {

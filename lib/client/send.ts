@@ -34,8 +34,8 @@ export interface Call extends ConditionalOptions {
  * Prepares a request. The option `headers` is read once, so that every repetition sends the same headers.
  *
  * @returns a function that sends the request each time that it is called. It returns the parsed JSON of the answer, or
- *   undefined if the answer has no body. It throws RestModelsError if the answer is an error or not JSON, and what
- *   `fetch` throws.
+ *   undefined if a delete is answered without a body. It throws RestModelsError if the answer is an error or not JSON,
+ *   and what `fetch` throws.
  * @throws TypeError if `ifMatch`, a header or a number in the body cannot be sent
  */
 export async function prepare (
@@ -58,7 +58,7 @@ export async function prepare (
     const answer = await fetch(url + path, init)
     const text = await answer.text()
     if (!answer.ok) throw toFailure(answer, text)
-    const parsed = text === '' ? undefined : parse(text, answer.status)
+    const parsed = text === '' && method === 'DELETE' ? undefined : parse(text, answer.status)
     if (!isComposed) keepEtag(parsed, answer.headers.get('etag'))
     return parsed
   }

@@ -40,35 +40,36 @@ export function shareRecord (document: OpenApiDocument, resource: Resource): Jso
 }
 
 /**
- * The `$ref` of each model that refers to itself, directly or through others, for each document. The key is the object
- * with the schemas of the document. A schema in a circle refers to itself, so its `$ref` is needed before it is
- * complete.
+ * The `$ref` of each model, for each document. The key is the object with the schemas of the document. A schema in a
+ * circle refers to itself, so its `$ref` is needed before it is complete. Without this map, a schema would be made once
+ * for each path of foreign keys that leads to it, and each further key may double their number.
  */
-const circular = new WeakMap<object, Map<ShownModel, JsonSchema>>()
+const sharedModels = new WeakMap<object, Map<ShownModel, JsonSchema>>()
 
 function shareModel (setting: Setting, model: Model): JsonSchema {
   const { document, shown, hasIncludes } = setting
-  const first = valueAt(shown, model)
-  const { name, visible } = first
-  const title = titleOf({ name, model })
-  if (!hasIncludes || !isInCircle(shown, model)) return shareSchema(document, title, recordOf(setting, visible))
   const { components: { schemas } } = document
-  const known = circular.get(schemas) ?? new Map<ShownModel, JsonSchema>()
-  circular.set(schemas, known)
-  return known.get(first) ?? shareCircular(document, title, (reference) => {
-    known.set(first, reference)
-    return recordOf(setting, visible)
-  })
+  const known = sharedModels.get(schemas) ?? new Map<ShownModel, JsonSchema>()
+  sharedModels.set(schemas, known)
+  const first = valueAt(shown, model)
+  const found = known.get(first)
+  if (found !== undefined) return found
+  const title = titleOf({ name: first.name, model })
+  const reference = hasIncludes && isInCircle(shown, model)
+    ? shareCircular(document, title, (own) => {
+      known.set(first, own)
+      return recordOf(setting, first.visible)
+    })
+    : shareSchema(document, title, recordOf(setting, first.visible))
+  known.set(first, reference)
+  return reference
 }
 
 /** True if foreign keys that `include` may follow lead from a model back to it. */
 function isInCircle (shown: Resource['shown'], model: Model): boolean {
-  const reached = new Set<Model>()
-  let level = targetsOf(shown, model)
-  while (level.length > 0 && !reached.has(model)) {
-    for (const target of level) reached.add(target)
-    level = level.flatMap((target) => targetsOf(shown, target)).filter((target) => !reached.has(target))
-  }
+  const reached = new Set(targetsOf(shown, model))
+  // A set that grows while it is iterated over yields the new models, too.
+  for (const target of reached) for (const next of targetsOf(shown, target)) reached.add(next)
   return reached.has(model)
 }
 

@@ -64,15 +64,20 @@ export function visibleOf (shown: IncludeRules['shown'], { target }: ForeignKeyC
 
 /**
  * Yields the names that `include` may have, such as `user__company`, the shortest paths first. The limits on joins
- * bound the length of a path, because foreign keys may form a circle.
+ * bound the length of a path, because foreign keys may form a circle. Each further key may multiply the number of
+ * paths, so the caller may have to stop early.
+ *
+ * @param isWanted  is called with the last foreign key of each path; false leaves out the path and those that it begins
  */
-export function * includeNames (rules: IncludeRules, closed: ReadonlySet<Model>): Generator<string> {
+export function * includeNames (
+  rules: IncludeRules, closed: ReadonlySet<Model>, isWanted: (column: ForeignKeyColumn) => boolean = () => true
+): Generator<string> {
   let paths: ReadonlyArray<readonly ForeignKeyColumn[]> = [[]]
   const { joins, totalJoins } = rules.limits
   for (let depth = 1; depth <= Math.min(joins, totalJoins); depth++) {
     const longer: Array<readonly ForeignKeyColumn[]> = []
     for (const path of paths) {
-      for (const column of referencesOf(rules, path, closed)) {
+      for (const column of referencesOf(rules, path, closed).filter(isWanted)) {
         longer.push([...path, column])
         yield [...path, column].map(({ field }) => field).join('__')
       }

@@ -1,4 +1,6 @@
 import { etagOf } from '../client/etags.js'
+import { RestModelsError } from '../client/failure.js'
+import type { ConditionalOptions } from '../client/send.js'
 import type { Query } from './any-resource.js'
 
 /**
@@ -21,6 +23,8 @@ export class KnownTags {
   readonly #tags = new Map<string, Known>()
   /** Names of resources whose records had no ETag when one was last read alone. */
   readonly #untagged = new Set<string>()
+  /** Names of resources whose tags are those of a plugin of the server, such as `@fastify/etag`. */
+  readonly #unconditional = new Set<string>()
 
   /**
    * Reads a record and keeps its ETag under a key. A record with related ones comes without an ETag, so a first request
@@ -37,7 +41,7 @@ export class KnownTags {
     const { include, ...options } = query
     if (include !== undefined && this.#untagged.has(resource)) return await read(query)
     const alone = await read(options)
-    if (etagOf(alone) === undefined) this.#untagged.add(resource)
+    if (this.#tagOf(resource, alone) === undefined) this.#untagged.add(resource)
     else this.#untagged.delete(resource)
     return this.keep(resource, include === undefined ? alone : await read(query), key, alone)
   }
@@ -50,7 +54,7 @@ export class KnownTags {
    *   some
    */
   keep<Item extends object> (resource: string, record: Item, key: unknown = record, tagged: object = record): Item {
-    const tag = etagOf(tagged)
+    const tag = this.#tagOf(resource, tagged)
     const place = placeOf(resource, key)
     // An older tag under this key is that of an older state of the record.
     this.#tags.delete(place)
@@ -85,8 +89,36 @@ export class KnownTags {
    */
   condition (resource: string, key: unknown): { readonly ifMatch?: string } {
     const known = this.#tags.get(placeOf(resource, key))
-    return known === undefined ? {} : { ifMatch: known.tag }
+    return known === undefined || this.#unconditional.has(resource) ? {} : { ifMatch: known.tag }
   }
+
+  /**
+   * Writes a record under the condition that {@link condition} returns. If the server answers that the resource has no
+   * option `etag`, a plugin of the server made the tag. Nothing was written then, so the write is repeated without a
+   * condition. From then on, the tags of this resource are not used.
+   *
+   * @param send  sends the write with the given options
+   */
+  async write<Result> (
+    resource: string, key: unknown, send: (condition: ConditionalOptions) => Promise<Result>
+  ): Promise<Result> {
+    const condition = this.condition(resource, key)
+    try {
+      return await send(condition)
+    } catch (error) {
+      if (condition.ifMatch === undefined || !isUnsupported(error)) throw error
+      this.#unconditional.add(resource)
+      return await send({})
+    }
+  }
+
+  #tagOf (resource: string, record: object): string | undefined {
+    return this.#unconditional.has(resource) ? undefined : etagOf(record)
+  }
+}
+
+function isUnsupported (error: unknown): boolean {
+  return error instanceof RestModelsError && error.code === 'REST_MODELS_INVALID_PRECONDITION'
 }
 
 function placeOf (resource: string, key: unknown): string {

@@ -1,8 +1,10 @@
 import type { CrudFilter, CrudOperators } from '@refinedev/core'
+import { filterNameOf } from './filter-name.js'
 
 type Terms = ReadonlyArray<readonly [name: string, value: unknown]>
 
-const equal = (field: string, value: unknown): Terms => [value === null ? [`${field}__is`, null] : [field, value]]
+const equal = (field: string, value: unknown): Terms =>
+  [value === null ? [`${field}__is`, null] : [filterNameOf(field), value]]
 const unequal = (field: string, value: unknown): Terms =>
   [value === null ? [`${field}__is`, 'notnull'] : [`${field}__ne`, value]]
 const as = (operator: string) => (field: string, value: unknown): Terms => [[`${field}__${operator}`, value]]

@@ -1,3 +1,4 @@
+import type { ConditionalOptions } from '../client/send.js'
 import type { Query } from './any-resource.js'
 import { KnownTags } from './known-tags.js'
 
@@ -49,9 +50,11 @@ export class SeenRecords {
     this.#tags.forget(resource, String(id))
   }
 
-  /** Returns the option `ifMatch` for an update; an empty object if no ETag of the record is known. */
-  condition (resource: string, id: unknown): { readonly ifMatch?: string } {
-    return this.#tags.condition(resource, String(id))
+  /** Updates a record under the condition that it still has its known ETag, as {@link KnownTags.write} says. */
+  async update<Item> (
+    resource: string, id: unknown, send: (condition: ConditionalOptions) => Promise<Item>
+  ): Promise<Item> {
+    return await this.#tags.write(resource, String(id), send)
   }
 
   /**

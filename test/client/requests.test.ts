@@ -201,6 +201,7 @@ test('an error that is not of the server is told as far as it can be', async (t)
   const failure = await failureOf({ body: '<!doctype html>' })
   t.match(failure, { status: 200, code: undefined, message: "The answer is not JSON; check 'baseUrl'" })
   t.ok(failure.cause instanceof SyntaxError)
+  t.match(await failureOf({ body: '' }), { status: 200, message: "The answer is not JSON; check 'baseUrl'" })
 })
 
 test('retryAfter is told in seconds, if at all', async (t) => {

@@ -57,6 +57,8 @@ const client = createClient<typeof models>(options)
 test('each resource has its name, in lower case, and no other has one', async (t) => {
   same<keyof typeof client, 'user' | 'message' | 'everything' | 'house' | 'room' | 'bed' | 'pillow' | 'genre' |
     'employee' | 'person'>()
+  // @ts-expect-error a client cannot have a resource of this name
+  t.equal(createClient<[{ model: typeof User, path: 'then' }]>(options).then, undefined)
   // @ts-expect-error no such resource
   t.ok(client.mesage)
   // @ts-expect-error names are in lower case

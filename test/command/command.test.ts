@@ -146,6 +146,9 @@ test('introspect writes a file, or to standard output, and says beside it what i
     t.match(await run('introspect', `sqlite:${path}`, '--output', script, '--table', 'Artist'), { code: 0 })
     t.match(readFileSync(script, 'utf8'), 'export const models = [Artist]\n', 'D-220: JavaScript')
   }
+  t.match(await run('introspect', '--table', 'Artist', `sqlite:${path}`), {
+    code: 2, err: /missing required argument 'database-url'; give it before options with several values/
+  })
   t.match(await run('introspect', `sqlite:${path}`, '--table', 'Artst'), {
     code: 2, err: /no table 'Artst', did you mean 'Artist'/
   })

@@ -38,6 +38,17 @@ function dangersFrom ({ dangers }: Pick<Inspection, 'dangers'>): string[] {
     `${[resource, field].filter((part) => part !== undefined).join('.')}: ${why}`)
 }
 
+test('each foreign key is asked about once, however many paths lead to it', async (t) => {
+  const peers = Array.from({ length: 10 }, (_, index) =>
+    [`peer${index}`, foreignKey((): Model => index % 2 === 0 ? Knot : Node, { nullable: true })])
+  const Knot = defineModel('Knot', Object.fromEntries(peers))
+  const Node = defineModel('Node', Object.fromEntries(peers))
+  const limits = { joins: 25, totalJoins: 25 }
+  const app = await build(t, [Knot, Node], (registry) => { registry.register(Knot).register(Node) }, { limits })
+  const { unindexed } = await inspect(app)
+  t.notOk(unindexed.some(({ use }) => use === 'include'))
+})
+
 test('who may do what with the example is told by resource and field', async (t) => {
   const { resources, dangers } = await inspect(await build(t, siteModels, registerSite))
   t.strictSame(dangers, [])

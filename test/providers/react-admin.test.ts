@@ -1,5 +1,6 @@
 // @once: about requests of a browser, which do not see the engine
 
+import etag from '@fastify/etag'
 import type { DataProvider } from 'ra-core'
 import { test, type Test } from 'tap'
 import { createDataProvider } from '../../lib/react-admin.js'
@@ -45,6 +46,19 @@ test('a list is filtered, searched and ordered', async (t) => {
   t.same(await list({ q: 'rest' }), [4, 8, 12])
   for (const q of ['', null, undefined]) t.same(await list({ q }), [1, 2, 3, 4, 5])
   t.same(await list({ id__in: [] }), [])
+})
+
+test('a filter on a field with the name of a parameter is never left out', async (t) => {
+  const { provider, sent } = await provide(t)
+  for (const name of ['limit', 'page', 'after', 'ordering', 'include', 'count', 'search']) {
+    sent.length = 0
+    const filter = provider.getList('task', { ...page(1, 5), filter: { [name]: 'a', q: 'b' } })
+    t.match(await errorOf(filter), { status: 400 }, `no task has a field ${name}`)
+    t.match(sent[0]?.[0], `${name}__eq=a&search=b&`)
+  }
+  const reference = provider.getManyReference('task', { ...page(1, 5), target: 'count', id: 1, filter: {} })
+  t.match(await errorOf(reference), { status: 400 })
+  t.match(sent[1]?.[0], 'count__eq=1&')
 })
 
 test('D-191: a list of more records than a page may have takes several requests', async (t) => {
@@ -185,6 +199,33 @@ test('D-187: after a write the record counts as read', async (t) => {
     await client.task.update(13, { title: 'theirs' })
     t.match(await errorOf(provider.update('task', { id: 13, data: { urgent: true }, previousData })), { status: 412 })
   }
+})
+
+test('D-187: a tag that a plugin of the server made is no condition', async (t) => {
+  const { client, sent } = await serveTasks(t, {}, async (app) => { await app.register(etag) })
+  const provider = createDataProvider(client)
+  const { data: previousData } = await provider.create('person', { data: { name: 'Cyd' } })
+  const { data: saved } = await provider.update('person', { id: 3, data: { name: 'Cy' }, previousData })
+  t.match(saved, { name: 'Cy' })
+  const { data: again } = await provider.update('person', { id: 3, data: { name: 'Cyn' }, previousData: saved })
+  t.same(sent.filter(([request]) => request.startsWith('PUT')).length, 3, 'only the first update is repeated')
+  await provider.getOne('person', { id: 1, meta: { include: [] } })
+  sent.length = 0
+  await provider.getOne('person', { id: 1, meta: { include: [] } })
+  t.equal(sent.length, 1, 'a record is not read twice for its tag')
+  t.match(await provider.delete('person', { id: 3, previousData: again }), { data: { name: 'Cyn' } })
+  const { data: task } = await provider.getOne('task', { id: 2 })
+  await client.task.update(2, { title: 'theirs' })
+  const update = provider.update('task', { id: 2, data: { title: 'mine' }, previousData: task })
+  t.match(await errorOf(update), { status: 412 }, 'resources with tags of their own are protected')
+})
+
+test('D-187: a delete is repeated without the tag of a plugin, too', async (t) => {
+  const { client } = await serveTasks(t, {}, async (app) => { await app.register(etag) })
+  const provider = createDataProvider(client)
+  const { data: previousData } = await provider.create('person', { data: { name: 'Cyd' } })
+  t.same(await provider.delete('person', { id: 3, previousData }), { data: previousData })
+  t.match(await errorOf(client.person.read(3)), { status: 404 })
 })
 
 test('several records are updated and deleted', async (t) => {

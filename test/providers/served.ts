@@ -1,5 +1,6 @@
 import { openAuth, boolean, date, datetime, defineModel, foreignKey, text } from '../../lib/index.js'
 import { createClient, type Client } from '../../lib/client.js'
+import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { buildApp } from '../support/site.js'
 
@@ -42,7 +43,8 @@ const tasks = Array.from({ length: 12 }, (_, index) => ({
 
 /** An API with twelve tasks, which everybody may change. */
 export async function serveTasks (
-  t: Test, limits: { readonly count?: number, readonly pageBytes?: number } = {}
+  t: Test, limits: { readonly count?: number, readonly pageBytes?: number } = {},
+  prepare: (app: FastifyInstance) => void | Promise<void> = () => {}
 ): Promise<Served> {
   const sent: Array<readonly [string, unknown?]> = []
   const { app } = await buildApp(t, {
@@ -58,7 +60,8 @@ export async function serveTasks (
       registry.register(Label, { maxLimit: 100 })
     },
     options: { defaultAuth: openAuth(), maxLimit: 5, limits },
-    prepare: (app) => {
+    prepare: async (app) => {
+      await prepare(app)
       app.addHook('preHandler', async ({ method, url, body }) => {
         const hasBody = method === 'POST' || method === 'PUT'
         sent.push(hasBody ? [`${method} ${url}`, JSON.parse(String(body))] : [`${method} ${url}`])

@@ -3,6 +3,7 @@ import { ResourceRegistry } from '../../plugin/registry.js'
 import type { Resource } from '../../resource/resource.js'
 import type { Danger } from './danger.js'
 import { dangersOf } from './dangers.js'
+import { KeyLookups } from './key-lookups.js'
 import { permissionsOf, type ResourcePermissions } from './permissions.js'
 import { TableSizes } from './table-sizes.js'
 import { unboundedOf, type Unbounded } from './unbounded.js'
@@ -42,8 +43,9 @@ export async function inspect (app: AnyApp): Promise<Inspection> {
   await app.ready()
   const resources = resourcesOf(app)
   const sizes = new TableSizes()
+  const lookups = new KeyLookups()
   const unindexed: Unindexed[] = []
-  for (const resource of resources) unindexed.push(...await unindexedOf(resource, sizes))
+  for (const resource of resources) unindexed.push(...await unindexedOf(resource, sizes, lookups))
   return {
     resources: resources.map(permissionsOf),
     scopes: resources.flatMap(visibleRecordsOf),

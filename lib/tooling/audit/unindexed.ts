@@ -10,8 +10,9 @@ import { planList } from '../../plan/plan-list.js'
 import { unscoped, type ListViewer } from '../../plan/viewer.js'
 import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
-import { explain, isLookedUp, isSearchSought, isSought, hasColumn } from './explain.js'
+import { explain, isSearchSought, isSought, hasColumn } from './explain.js'
 import { sampleOf } from '../../plan/sample.js'
+import { KeyLookups } from './key-lookups.js'
 import type { TableSizes } from './table-sizes.js'
 import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
 
@@ -44,14 +45,16 @@ const viewer: ListViewer = { ...unscoped, closed: noModels }
  * Asks the database for the plans of lists with one condition, one related record or one ordering each. If a list has a
  * condition, also asks for the plan of its count. The database does not run the lists and counts.
  */
-export async function unindexedOf (resource: Resource, sizes: TableSizes): Promise<readonly Unindexed[]> {
+export async function unindexedOf (
+  resource: Resource, sizes: TableSizes, lookups = new KeyLookups()
+): Promise<readonly Unindexed[]> {
   const { name: resourceName, model: { table }, reader: { db } } = resource
   const scopes = listedScopes(resource)
   const unindexed = await unindexedScopes(resource, scopes)
   const isBounded = unindexed.length === 0 && scopes.length > 0 && scopes.every((scope) => scope.length > 0)
   const found: readonly Found[] = [
     ...unindexed.map((name) => ({ resource: resourceName, use: 'scope', name, table }) as const),
-    ...await unindexedIncludes(resource),
+    ...await unindexedIncludes(resource, lookups),
     ...isBounded ? [] : await unindexedQueries(resource)
   ]
   const sized: Unindexed[] = []
@@ -79,16 +82,18 @@ async function unindexedQueries (resource: Resource): Promise<readonly Found[]> 
   return found
 }
 
-/** Returns the related records that no index finds. A foreign key that several paths lead to is asked about once. */
-async function unindexedIncludes (resource: Resource): Promise<readonly Found[]> {
+/**
+ * Returns the related records that no index finds. A foreign key that several paths lead to is asked about once, by the
+ * shortest path. Longer paths through it lead to the same keys, so they are not followed.
+ */
+async function unindexedIncludes (resource: Resource, lookups: KeyLookups): Promise<readonly Found[]> {
   const found: Found[] = []
   const asked = new Set<Column>()
-  for (const name of includeNames(resource, noModels)) {
+  const isNew = (column: Column): boolean => asked.size < asked.add(column).size
+  for (const name of includeNames(resource, noModels, isNew)) {
     const plan = planOf(resource, `include=${name}`)
     const column = plan?.includes.at(-1)?.column
-    if (plan === undefined || column === undefined || asked.has(column)) continue
-    asked.add(column)
-    if (await isLookedUp(resource, plan)) continue
+    if (plan === undefined || column === undefined || await lookups.isServed(resource, plan, column)) continue
     found.push({ resource: resource.name, use: 'include', name, table: column.target().table })
   }
   return found

@@ -20,7 +20,7 @@ export const introspectCommand: CommandRow<Options> = {
   options: [
     { flags: '-o, --output <file>', description: 'the file to write, .ts, .js or .mjs; standard output if absent' },
     { flags: '-f, --force', description: 'replace the file if there is one' },
-    { flags: '-t, --table <names...>', description: 'only these tables' },
+    { flags: '-t, --table <names...>', description: 'only these tables; give the URL before them' },
     { flags: '-s, --schema <name>', description: 'the schema of PostgreSQL to read, if not that of the search path' }
   ],
   run: async ([url = ''], { output, force = false, table: tables, schema }, { out, err }) => {

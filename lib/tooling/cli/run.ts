@@ -51,7 +51,7 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
-      writeErr: (text) => terminal.err(withoutUnknownValue(text.trimEnd()))
+      writeErr: (text) => terminal.err(withRemedy(withoutUnknownValue(text.trimEnd())))
     })
     .showHelpAfterError('Add --help to see the commands and options.')
   for (const [name, { summary, arguments: wanted, options, run }] of Object.entries(commands)) {
@@ -72,6 +72,11 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
  */
 function withoutUnknownValue (message: string): string {
   return message.replace(/(?<=^error: unknown option '[a-z-]*)[^a-z-'][^]*(?=')/i, '…')
+}
+
+/** Returns a message of commander with the remedy, if it is about an argument that an option may have taken. */
+function withRemedy (message: string): string {
+  return message.replace(/^error: missing required argument '[a-z-]*'/, '$&; give it before options with several values')
 }
 
 /**

@@ -32,7 +32,7 @@ export const serveCommand: CommandRow<Options> = {
       flags: '-w, --write',
       description: 'let whoever may read also create, change and delete records; without --user only on this machine'
     },
-    { flags: '-t, --table <names...>', description: 'only these tables' },
+    { flags: '-t, --table <names...>', description: 'only these tables; give the URL before them' },
     { flags: '-s, --schema <name>', description: 'the schema of PostgreSQL to serve, if not that of the search path' },
     {
       flags: '-i, --include <columns...>',
