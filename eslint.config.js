@@ -18,13 +18,17 @@ export default [
   },
   {
     files: source,
-    plugins: { regexp },
     rules: {
-      // A client's text must not make an expression take quadratic time.
-      'regexp/no-super-linear-backtracking': 'error',
       'max-len': width,
       'max-lines': ['error', { max: 150, ...counted }],
       'max-lines-per-function': ['error', { max: 25, ...counted }]
     }
+  },
+  {
+    // A client's text must not make an expression take quadratic time. The tools read no text of clients.
+    files: source,
+    ignores: ['lib/tooling/**'],
+    plugins: { regexp },
+    rules: { 'regexp/no-super-linear-backtracking': 'error' }
   }
 ]

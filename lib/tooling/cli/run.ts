@@ -83,7 +83,7 @@ function withRemedy (message: string): string {
  * Patterns for the part of an argument that may hold a password, up to the argument's end: a connection string, a name
  * and password before a host, a URL.
  */
-const secretPatterns = [/.*(?:password|passwd|pwd)=.*/is, /[^\s=:]*:[^/\\].*@.*/s, /[a-z][a-z0-9+.-]*:\/\/.*/is]
+const secretPatterns = [/.*(?:password|passwd|pwd)=.*/is, /[^\s=]*:[^/\\].*@.*/s, /[a-z][a-z0-9+.-]*:\/\/.*/is]
 
 /**
  * Returns a function that replaces, in a text, every part of the arguments that may hold a password by `…`. So no
