@@ -122,7 +122,7 @@ test('D-156: whatever a hook returns, the answer is a status, and nothing wrong 
   cyclic.push(cyclic)
   const hostile: ReadonlyArray<readonly [string, unknown, readonly number[]]> = [
     ['a date', { due: new Date(0) }, [400]],
-    ['a promise', { name: Promise.resolve('x') }, [400]],
+    ['a promise', { name: Promise.resolve('x') }, [500]],
     ['a function', { name: () => 'x' }, [400]],
     ['a symbol', { name: Symbol('x') }, [400]],
     ['a bigint', { count: 1n }, [400]],
