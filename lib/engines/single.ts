@@ -1,5 +1,5 @@
 import type { Json } from '../values/values.js'
-import { neighbour } from './decimals.js'
+import { neighbour } from './doubles.js'
 import type { Stored } from './storage.js'
 import { asFinite } from './storage.js'
 

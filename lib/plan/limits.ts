@@ -31,10 +31,10 @@ export interface Limits {
 }
 
 /**
- * Greatest value of `joins` and `totalJoins`. MariaDB joins at most 61 tables. A filter and an `include` of one path
+ * Greatest values of the limits that have one. MariaDB joins at most 61 tables. A filter and an `include` of one path
  * join its tables twice, and scopes add joins of their own.
  */
-export const maxJoins = 25
+export const greatestLimits: Partial<Limits> = { joins: 25, totalJoins: 25 }
 
 export const defaultLimits: Limits = Object.freeze({
   offset: 100_000,

@@ -149,6 +149,7 @@ test('introspect writes a file, or to standard output, and says beside it what i
   t.match(await run('introspect', '--table', 'Artist', `sqlite:${path}`), {
     code: 2, err: /missing required argument 'database-url'; give it before options with several values/
   })
+  t.match(await run('check'), { code: 2, err: /missing required argument '[a-z-]+'\n/ }, 'no option can have taken it')
   t.match(await run('introspect', `sqlite:${path}`, '--table', 'Artst'), {
     code: 2, err: /no table 'Artst', did you mean 'Artist'/
   })

@@ -7,6 +7,7 @@ import restModels, {
 } from '../../lib/index.js'
 import { inspect, type Inspection } from '../../lib/tooling/audit/inspect.js'
 import { isSought } from '../../lib/tooling/audit/explain.js'
+import { KeyLookups } from '../../lib/tooling/audit/key-lookups.js'
 import { planList } from '../../lib/plan/plan-list.js'
 import { unscoped } from '../../lib/plan/viewer.js'
 import { parseListQuery } from '../../lib/request/list-query.js'
@@ -625,7 +626,7 @@ test('only what the limits refuse is passed over: another failure is told', asyn
     ...resource,
     limits: Object.defineProperty({ ...resource.limits }, 'queryLength', { get: () => { throw new Error('broken') } })
   }
-  await t.rejects(unindexedOf(broken, new TableSizes()), { message: 'broken' })
+  await t.rejects(unindexedOf(broken, new TableSizes(), new KeyLookups()), { message: 'broken' })
 })
 
 test('an index that an engine does not list as one for the column is none', async (t) => {
@@ -635,7 +636,7 @@ test('an index that an engine does not list as one for the column is none', asyn
     const { reader } = resource
     const plans = { ...reader.dialect.plans, sought }
     const changed = { ...resource, reader: { ...reader, dialect: { ...reader.dialect, plans } } }
-    return (await unindexedOf(changed, new TableSizes()))
+    return (await unindexedOf(changed, new TableSizes(), new KeyLookups()))
       .filter(({ use }) => use === 'filter').map(({ name }) => name)
   }
   t.notOk(

@@ -1,24 +1,9 @@
-import { sql, type Expression } from 'kysely'
-import type { FieldOptions } from '../../values/field-options.js'
+import { sql } from 'kysely'
 import { isYes } from '../catalog.js'
-import { inDecimals, inDoubles, inExactNumbers, inFewerDigits, isRoundedTo, leastUnits } from '../decimals.js'
-import { readType } from '../described-types.js'
-import { asSingle } from '../single.js'
-import {
-  asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named,
-  type Parameter, type Storage, type StorageTable, type WrittenColumn
-} from '../storage.js'
+import { asBit, asIs, asJson, asNumber, named, type Storage, type StorageTable } from '../storage.js'
 import { date, datetime } from './moments.js'
+import { decimal, integers, number } from './numbers.js'
 import { asText, exactCharset, text, textTypes } from './texts.js'
-
-const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
-
-const asDouble = (value: Parameter | Expression<unknown>) => sql`cast(${value} as double)`
-/**
- * Selects all digits of a floating-point number. The text of a column `double(12,4)` itself would have four digits
- * after the point.
- */
-const inFull = (column: Expression<unknown>) => asText(asDouble(column))
 
 const integer = { type: () => 'integer', holds: named(...integers), ...asNumber } as const satisfies Storage
 
@@ -36,62 +21,6 @@ const booleans = {
 
 /** Storage of booleans in columns of one bit, which the driver would return as bytes. */
 const bits: Storage = { ...booleans, select: (column) => sql`${column} + 0` }
-
-/** Significant digits of a decimal that a floating-point number always keeps. */
-const keptDigits = 15
-/** Greatest decimal, in units of its last digit. MariaDB does not cast a greater number without an error. */
-const maxUnits = 10n ** 65n - 1n
-
-const asDecimal = (value: Parameter, digits: number) => sql`cast(${value} as decimal(65, ${sql.lit(digits)}))`
-
-/** Returns what {@link leastUnits} does, as the text of a number that MariaDB can cast to a decimal. */
-function leastCastable (least: number, digits: number): string {
-  const units = leastUnits(Math.min(least, Number.MAX_VALUE), digits)
-  const bounded = units > maxUnits ? maxUnits : units < -maxUnits ? -maxUnits : units
-  return `${bounded}e-${digits}`
-}
-
-/** Returns the digits after the point that a column keeps; infinity if its type does not say. */
-function scaleOf (written: string): number {
-  const { digits: [, scale] } = readType('', written)
-  return scale ?? (/^(?:double|float)/.test(written) ? Infinity : 0)
-}
-
-/**
- * Returns the storage of numbers in a column of type `float`, or in one that rounds numbers; undefined for other
- * columns. Numbers of 32 bits are selected as doubles, because the server would round them to six digits in a text.
- */
-function numbersOf ({ written }: WrittenColumn): Storage | undefined {
-  const { number } = mariadbStorage
-  const scale = scaleOf(written)
-  const alters = scale === Infinity ? undefined : { alters: isRoundedTo(scale) }
-  if (written.startsWith('float')) {
-    const { isWhole, ...others } = number
-    return { ...others, select: asDouble, ...asSingle, ...alters }
-  }
-  return alters && { ...number, ...furtherDigits(written, scale), ...alters }
-}
-
-/** Returns how numbers are compared in a column of integers or decimals that may have more digits than records show. */
-function furtherDigits (written: string, scale: number): Partial<Storage> | undefined {
-  const { digits: [precision = 0] } = readType('', written)
-  if (!/^(?:bigint|decimal)\b/.test(written) || precision <= keptDigits) return undefined
-  return inExactNumbers((least) => leastCastable(least, scale), (value) => asDecimal(value, scale))
-}
-
-/**
- * Returns the storage of decimals in a `double` column, or in a column with more or fewer digits after the point than
- * the field's `scale`. Returns undefined for other columns.
- */
-function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage | undefined {
-  const { decimal } = mariadbStorage
-  const fewer = inFewerDigits(scaleOf(written), options)
-  if (written.startsWith('double')) return { ...decimal, select: inFull, ...inDoubles(asDouble), ...fewer }
-  // MariaDB compares a decimal with a text by floating-point numbers, which have too few digits.
-  const further = written.startsWith('decimal') ? inDecimals(written, options, asDecimal) : undefined
-  const differing = fewer ?? further
-  return differing && { ...decimal, ...differing }
-}
 
 /**
  * Storage of values in MariaDB. Dates and numbers with many digits are selected as text, because the driver would
@@ -112,20 +41,8 @@ export const mariadbStorage = {
     select: (column) => asText(sql`${column} + 0`),
     ...asIs
   },
-  number: {
-    type: () => 'double',
-    holds: named('double', 'float', 'decimal', ...integers),
-    isWhole: (column) => sql`${asText(column)} = ${inFull(column)}`,
-    ofType: numbersOf,
-    ...asNumber
-  },
-  decimal: {
-    type: decimalType('decimal'),
-    holds: named('decimal', 'double', ...integers),
-    select: asText,
-    ofType: decimalsOf,
-    decode: decodeDecimal
-  },
+  number,
+  decimal,
   boolean: { ...booleans, ofType: ({ written }) => written.startsWith('bit') ? bits : undefined },
   datetime,
   date,

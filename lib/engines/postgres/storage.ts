@@ -1,8 +1,9 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
 import { anyOf } from '../any-of.js'
-import { inDecimals, inDoubles, inFewerDigits, isRoundedTo } from '../decimals.js'
+import { inDecimals, inDoubles, inFewerDigits } from '../decimals.js'
 import { readType } from '../described-types.js'
+import { isRoundedTo } from '../doubles.js'
 import {
   asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, exactNumber, named,
   type Parameter, type ShownCondition, type Storage, type StorageTable, type Stored, type WrittenColumn

@@ -1,7 +1,8 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
 import { datetime, finiteNumber } from '../../values/values.js'
 import { isYes } from '../catalog.js'
-import { asShownDecimal, decimalBounds, exactDouble, inExactNumbers, leastUnits } from '../decimals.js'
+import { asShownDecimal, decimalBounds, exactDouble, inExactNumbers } from '../decimals.js'
+import { leastUnits } from '../doubles.js'
 import {
   asBit, asFinite, asInteger, asIs, asJson, decimalType, decodeDecimal, named,
   type Exact, type Storage, type StorageTable, type Stored

@@ -12,7 +12,7 @@ import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
 import { explain, isSearchSought, isSought, hasColumn } from './explain.js'
 import { sampleOf } from '../../plan/sample.js'
-import { KeyLookups } from './key-lookups.js'
+import type { KeyLookups } from './key-lookups.js'
 import type { TableSizes } from './table-sizes.js'
 import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
 
@@ -46,7 +46,7 @@ const viewer: ListViewer = { ...unscoped, closed: noModels }
  * condition, also asks for the plan of its count. The database does not run the lists and counts.
  */
 export async function unindexedOf (
-  resource: Resource, sizes: TableSizes, lookups = new KeyLookups()
+  resource: Resource, sizes: TableSizes, lookups: KeyLookups
 ): Promise<readonly Unindexed[]> {
   const { name: resourceName, model: { table }, reader: { db } } = resource
   const scopes = listedScopes(resource)

@@ -51,7 +51,7 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
-      writeErr: (text) => terminal.err(withRemedy(withoutUnknownValue(text.trimEnd())))
+      writeErr: (text) => terminal.err(withoutUnknownValue(text.trimEnd()))
     })
     .showHelpAfterError('Add --help to see the commands and options.')
   for (const [name, { summary, arguments: wanted, options, run }] of Object.entries(commands)) {
@@ -60,6 +60,9 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
       .copyInheritedSettings(program)
     for (const { name, description } of wanted) command.argument(`<${name}>`, description)
     for (const option of options) command.option(option.flags, option.description, option.default)
+    if (options.some(({ flags }) => flags.includes('...'))) {
+      command.configureOutput({ outputError: (text, write) => { write(withRemedy(text)) } })
+    }
     command.action(async () => { end(await run(command.args, command.opts() as never, terminal)) })
   }
   return program
@@ -74,9 +77,10 @@ function withoutUnknownValue (message: string): string {
   return message.replace(/(?<=^error: unknown option '[a-z-]*)[^a-z-'][^]*(?=')/i, '…')
 }
 
-/** Returns a message of commander with the remedy, if it is about an argument that an option may have taken. */
+/** Returns a message of commander. Adds the remedy if an option with several values may have taken the argument. */
 function withRemedy (message: string): string {
-  return message.replace(/^error: missing required argument '[a-z-]*'/, '$&; give it before options with several values')
+  const remedy = 'give it before options with several values'
+  return message.replace(/^error: missing required argument '[a-z-]*'/, `$&; ${remedy}`)
 }
 
 /**
