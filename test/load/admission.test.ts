@@ -393,6 +393,15 @@ test('D-101: if 64 MiB of answers are not taken, those who delay theirs longest 
   t.end()
 })
 
+test('D-101: all registrations of the plugin in one app share the limits of its connections', (t) => {
+  const server = new EventEmitter() as Server
+  const schedulers = Array.from({ length: 12 }, (_, index) => new Scheduler(server, index % 2 === 0))
+  t.equal(new Set(schedulers.map(({ onRequest }) => onRequest)).size, 1)
+  t.equal(server.listenerCount('connection'), 1)
+  t.not(new Scheduler(new EventEmitter() as Server, true).onRequest, schedulers[0]?.onRequest, 'another app does not')
+  t.end()
+})
+
 test('R-35: a request that waits after the only one before it has gone has its turn at once', async (t) => {
   const putForward = stopClock(t)
   const connections = openConnections()

@@ -299,7 +299,7 @@ test('D-229: requests that are refused have a line at once, and then one in a mi
   })
   for (let time = 0; time < 3; time++) await t.rejects(connections.take('read'), { code: 'NO_CONNECTION' })
   const server = new EventEmitter() as Server
-  const queue = new SlotQueue(new Connections(server, source), 1, 'guarded-writes')
+  const queue = new SlotQueue(new Connections(server), 1, { name: 'guarded-writes', source })
   const sent = Array.from({ length: 2003 }, () => {
     const req = { socket: { destroyed: false } }
     const answer = Object.assign(new EventEmitter(), { destroyed: false, writableLength: 0, req })

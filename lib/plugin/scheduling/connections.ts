@@ -2,7 +2,6 @@ import type { Server, Socket } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
 import { currentTurn } from '../../engines/event-loop-turn.js'
 import { errors } from '../../errors.js'
-import { Events } from '../../events/events.js'
 import { Pipeline } from './pipeline.js'
 import { UnreadAnswers } from './unread-answers.js'
 
@@ -27,15 +26,12 @@ const openingMs = 50
  */
 export class Connections {
   readonly unread = new UnreadAnswers()
-  readonly events: Events
   readonly #pipelines = new WeakMap<Socket, Pipeline>()
   readonly #sockets = new Set<Socket>()
   readonly #readLimit = new ReadLimit(this.#sockets)
   #openedAt = -Infinity
 
-  /** @param events  gets an event for each request that waited in a queue, or that a queue refused */
-  constructor (server: Server, events: Events = new Events()) {
-    this.events = events
+  constructor (server: Server) {
     const open = (socket: Socket): void => {
       this.#openedAt = performance.now()
       this.#sockets.add(socket)
@@ -84,6 +80,18 @@ export class Connections {
     this.#pipelines.set(socket, pipeline)
     return pipeline
   }
+}
+
+const ofServers = new WeakMap<Server, Connections>()
+
+/**
+ * Returns the connections of a server. If the plugin is registered several times in one app, all of its registrations
+ * share them, so that the limits hold for the whole app.
+ */
+export function connectionsOf (server: Server): Connections {
+  const connections = ofServers.get(server) ?? new Connections(server)
+  ofServers.set(server, connections)
+  return connections
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Events } from '../../events/events.js'
 import { maxLogins } from '../../policy/passwords.js'
 import type { Protection } from '../../policy/protection.js'
 import type { Connections } from './connections.js'
@@ -23,20 +24,20 @@ const maxRunning = 64
 export type Queues = Readonly<Record<Exclude<Protection, 'closed'>, Readonly<Record<'reads' | 'writes', RequestQueue>>>>
 
 /** Opens the queues for an engine that works in this process. They spread requests over event-loop turns. */
-export function openTurnQueues (connections: Connections): Queues {
-  const open = new TurnQueue(connections, 'open')
-  const guarded = new TurnQueue(connections, 'guarded')
+export function openTurnQueues (connections: Connections, source: Events): Queues {
+  const open = new TurnQueue(connections, { name: 'open', source })
+  const guarded = new TurnQueue(connections, { name: 'guarded', source })
   return { open: { reads: open, writes: open }, guarded: { reads: guarded, writes: guarded } }
 }
 
 /** Opens the queues for a database server. They limit how many requests use it at a time. */
-export function openSlotQueues (connections: Connections): Queues {
+export function openSlotQueues (connections: Connections, source: Events): Queues {
   // Requests that wait for the check of a password hold a slot, but do not use the server.
   const guardedSlots = maxRunning + maxLogins
   // Writes have their own slots, because they may wait for each other's locks, or for a standby, and reads may be slow.
   const twoOf = (slots: number, name: 'open' | 'guarded') => ({
-    reads: new SlotQueue(connections, slots, `${name}-reads`),
-    writes: new SlotQueue(connections, slots, `${name}-writes`)
+    reads: new SlotQueue(connections, slots, { name: `${name}-reads`, source }),
+    writes: new SlotQueue(connections, slots, { name: `${name}-writes`, source })
   })
   return { open: twoOf(maxRunning, 'open'), guarded: twoOf(guardedSlots, 'guarded') }
 }

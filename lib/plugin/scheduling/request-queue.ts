@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { maxWaitMs } from '../../engines/semaphore.js'
 import { errors, unavailable } from '../../errors.js'
+import { Events } from '../../events/events.js'
 import type { QueueMessage } from '../../events/messages.js'
 import type { Connections } from './connections.js'
 import { inOwnContext } from './own-context.js'
@@ -30,6 +31,14 @@ const failures: Partial<Record<QueueMessage['outcome'], () => Error>> = {
   late: () => unavailable(), gone: () => new errors.ClientGone()
 }
 
+/** Name of a queue in events, and the source of these events. */
+export interface QueueEvents {
+  readonly name: QueueMessage['queue']
+  readonly source: Events
+}
+
+const unnoticed: QueueEvents = { name: 'open', source: new Events() }
+
 /**
  * Limits how many requests run and wait. A request is refused with 503 if 2000 others wait already, or after it has
  * waited for 2 seconds (load shedding).
@@ -38,13 +47,13 @@ export abstract class RequestQueue {
   protected readonly connections: Connections
   /** Waiting requests in the order of their arrival. */
   readonly #waiting = new Set<Waiting>()
-  readonly #name: QueueMessage['queue']
+  readonly #events: QueueEvents
   #timer: NodeJS.Timeout | undefined
 
-  /** @param name  name of the queue in events */
-  constructor (connections: Connections, name: QueueMessage['queue'] = 'open') {
+  /** @param events  get an event for each request that waited in the queue, or that the queue refused */
+  constructor (connections: Connections, events: QueueEvents = unnoticed) {
     this.connections = connections
-    this.#name = name
+    this.#events = events
   }
 
   /**
@@ -120,9 +129,9 @@ export abstract class RequestQueue {
   }
 
   #tell (outcome: QueueMessage['outcome'], since: number): void {
-    const { events } = this.connections
-    if (outcome === 'admitted' && !events.hasSubscribers('queue')) return
+    const { name, source } = this.#events
+    if (outcome === 'admitted' && !source.hasSubscribers('queue')) return
     const duration = performance.now() - since
-    events.publish('queue', { queue: this.#name, outcome, duration, waiting: this.#waiting.size })
+    source.publish('queue', { queue: name, outcome, duration, waiting: this.#waiting.size })
   }
 }

@@ -4,7 +4,7 @@ import { BurstDetector } from '../../engines/event-loop-turn.js'
 import { Events } from '../../events/events.js'
 import { reads, type Operation } from '../../policy/operations.js'
 import type { Protection } from '../../policy/protection.js'
-import { Connections } from './connections.js'
+import { connectionsOf } from './connections.js'
 import { openSlotQueues, openTurnQueues, type Queues } from './queues.js'
 import type { RequestQueue } from './request-queue.js'
 import { keepingSlot, releasing, SlotQueue, type RouteHandler } from './slot-queue.js'
@@ -35,9 +35,9 @@ export class Scheduler {
 
   /** @param isEmbedded  true if the database works in this process */
   constructor (server: Server, isEmbedded: boolean, events: Events = new Events()) {
-    const connections = new Connections(server, events)
+    const connections = connectionsOf(server)
     this.onRequest = connections.onRequest
-    this.#queues = isEmbedded ? openTurnQueues(connections) : openSlotQueues(connections)
+    this.#queues = (isEmbedded ? openTurnQueues : openSlotQueues)(connections, events)
   }
 
   /**

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import { errors } from '../../errors.js'
-import type { QueueMessage } from '../../events/messages.js'
 import type { Connections } from './connections.js'
-import { RequestQueue } from './request-queue.js'
+import { RequestQueue, type QueueEvents } from './request-queue.js'
 
 /** Handler of a route. */
 export type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
@@ -28,8 +27,8 @@ export class SlotQueue extends RequestQueue {
   readonly #onClose: (this: ServerResponse) => void
 
   /** @param maxRunning  most requests that use the server at a time */
-  constructor (connections: Connections, maxRunning: number, name: QueueMessage['queue'] = 'open') {
-    super(connections, name)
+  constructor (connections: Connections, maxRunning: number, events?: QueueEvents) {
+    super(connections, events)
     this.#maxRunning = maxRunning
     const release = (answer: ServerResponse): void => { this.release(answer) }
     // One listener serves all answers: a closure for each costs ten times as much.
