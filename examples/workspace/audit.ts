@@ -1,12 +1,8 @@
-import type { FinishedWrite } from 'fastify-rest-models'
-
-type HookDatabase = FinishedWrite['db']
+import type { ClosedPolicy, FinishedWrite, Identity, Model } from 'fastify-rest-models'
 
 /** A finished write of any resource whose users are logged in. */
-interface AuditedWrite extends Pick<FinishedWrite, 'operation' | 'db'> {
-  readonly record: { readonly id: number | string }
-  readonly user: { readonly id: number | string }
-}
+type AuditedWrite = FinishedWrite<Model, ClosedPolicy<Identity>>
+type HookDatabase = FinishedWrite['db']
 
 /**
  * Adds a row about a write to the audit. It is stored in the transaction of the write: both are there, or neither.

@@ -1,18 +1,22 @@
 import type { FastifyRequest } from 'fastify'
 import type { HookDatabase } from '../database/hook-database.js'
 import { errors } from '../errors.js'
-import type { Field } from '../model/field.js'
+import type { Field, KeyOf } from '../model/field.js'
 import type { Model } from '../model/define-model.js'
 import type { Flat, KeptLiterals, Key, RecordOf } from '../model/types.js'
 import type { AnyPolicy, Identity, Policy, ScopeUser } from '../policy/policy.js'
 import type { ModelRecord } from '../response/record.js'
+import type { RecordKey } from '../values/values.js'
 
 type SecretKeys<M extends Model> = {
   [N in keyof M['fields'] & string]: M['fields'][N] extends Field<'password'> ? Key<N, M['fields'][N]> : never
 }[keyof M['fields'] & string]
 
+/** The key of a record. For a hook that serves all models, it is a number or a text. */
+type OwnId<M extends Model> = { id: string extends M['name'] ? RecordKey : KeyOf<M> }
+
 /** A record with every field, hidden ones too, except the hashes of passwords. */
-export type WholeRecord<M extends Model> = Pick<RecordOf<M>, 'id'> & Flat<Omit<RecordOf<M>, SecretKeys<M>>>
+export type WholeRecord<M extends Model> = OwnId<M> & Flat<Omit<RecordOf<M>, SecretKeys<M> | 'id'>>
 
 /** The operation of a write, and the record before the write. A create has no such record. */
 type Occasion<M extends Model> =
@@ -25,7 +29,7 @@ export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Polic
    * The values to write, under the names that records have: all fields of a create that have a value, only the changed
    * ones of an update, none of a delete. A password is not hashed yet.
    */
-  readonly values: Partial<RecordOf<M>>
+  readonly values: Partial<OwnId<M> & Flat<Omit<RecordOf<M>, 'id'>>>
   /**
    * The user who sends the request. It can be null only if everybody may do the operation: it is then null if nobody is
    * logged in, or if the resource has no scope, because the policy then looks for no user.

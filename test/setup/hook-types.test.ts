@@ -2,8 +2,8 @@
 
 import { test } from 'tap'
 import {
-  boolean, defineModel, foreignKey, hostAuth, invalidRecord, openAuth, password, text, userAuth, type FinishedWrite,
-  type Identity, type Model, type PlannedWrite, type Policy, type ResourceOptions, type ResourceRegistry
+  boolean, defineModel, foreignKey, hostAuth, integer, invalidRecord, openAuth, password, text, userAuth, uuid,
+  type FinishedWrite, type Identity, type Model, type PlannedWrite, type Policy, type ResourceOptions, type ResourceRegistry
 } from '../../lib/index.js'
 import { User } from '../support/site.js'
 
@@ -86,6 +86,25 @@ test('a hook may be a function of its own: for one resource, for any model, or f
     registry.register(Post, { auth: userAuth(User), afterWrite: (write) => { generic(write) } })
     // @ts-expect-error without the second type, the user is that of HTTP Basic
     registry.register(Post, { auth: session, afterWrite: (_write: FinishedWrite<typeof Post>) => {} })
+  }
+  t.type(register, 'function')
+  t.end()
+})
+
+test('a hook for all models fits models with keys of every kind', (t) => {
+  const Tag = defineModel('Tag', { id: uuid(), title: text() })
+  const Line = defineModel('Line', { post: foreignKey(() => Post), row: integer() }, { key: ['post', 'row'] })
+  const planned = ({ values, stored }: PlannedWrite): void => {
+    same<[typeof values.id, typeof stored], [number | string | undefined, FinishedWrite['stored']]>()
+  }
+  const finished = ({ record }: FinishedWrite): void => { same<typeof record.id, number | string>() }
+  const register = (registry: ResourceRegistry): void => {
+    registry.register(Tag, { auth: userAuth(User), beforeWrite: planned, afterWrite: finished })
+    registry.register(Line, { auth: userAuth(User), beforeWrite: planned, afterWrite: finished })
+    registry.register(Post, { auth: userAuth(User), beforeWrite: planned, afterWrite: finished })
+    registry.register(Tag, { auth: userAuth(User), afterWrite: (write) => { finished(write) } })
+    registry.register(Line, { auth: openAuth(), afterWrite: (write) => { finished(write) } })
+    registry.register(Line, { auth: openAuth(), beforeWrite: (write) => { planned(write) } })
   }
   t.type(register, 'function')
   t.end()
