@@ -118,7 +118,8 @@ export class ResourceRegistry {
       throw new errors.NotSetUp('guard() was called before setup(): call it afterwards')
     }
     if (!operations.includes(operation)) {
-      throw new errors.InvalidOptions(`guard() knows no operation '${operation}'${suggestion(operation, operations)}`)
+      const remedy = suggestion(operation, operations) || `: name one of ${operations.join(', ')}`
+      throw new errors.InvalidOptions(`guard() knows no operation '${operation}'${remedy}`)
     }
     const served = this.#servedAs(resource)
     const { allowedOrigins } = this.#options
@@ -141,7 +142,8 @@ export class ResourceRegistry {
     const name = typeof wanted === 'string' ? wanted : wanted?.name
     if (served === undefined) {
       const names = this.#served.map(({ resource }) => resource.name)
-      throw new errors.InvalidOptions(`guard() knows no resource '${name}'${suggestion(name, names)}`)
+      const remedy = suggestion(name, names) || ': register it before setup()'
+      throw new errors.InvalidOptions(`guard() knows no resource '${name}'${remedy}`)
     }
     if (others.length > 0) {
       const names = found.map(({ resource }) => `'${resource.name}'`).join(', ')

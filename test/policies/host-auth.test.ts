@@ -366,6 +366,7 @@ test('D-136: guard() of an unknown or an ambiguous resource, or of an unknown op
   t.throws(() => app.restModels.guard(undefined as never, 'update'), invalid)
   t.throws(() => app.restModels.guard(Message, 'update'), { ...invalid, message: /'message', 'public', 'scoped'/ })
   t.throws(() => app.restModels.guard('message', 'updte' as never), { ...invalid, message: /did you mean 'update'/ })
+  t.throws(() => app.restModels.guard('message', 'patch' as never), { ...invalid, message: /: name one of list, read, cre/ })
 })
 
 test('D-136: guard() of an app whose setup() had no models says that the resource is unknown', async (t) => {
@@ -374,7 +375,8 @@ test('D-136: guard() of an app whose setup() had no models says that the resourc
   await app.register(restModels, { db: await openDatabase(t) })
   t.throws(() => app.restModels.guard('note', 'list'), { code: 'REST_MODELS_NOT_SET_UP' })
   await app.restModels.setup()
-  const unknown = { code: 'REST_MODELS_INVALID_OPTIONS', message: "guard() knows no resource 'note'" }
+  const message = "guard() knows no resource 'note': register it before setup()"
+  const unknown = { code: 'REST_MODELS_INVALID_OPTIONS', message }
   t.throws(() => app.restModels.guard('note', 'list'), unknown)
 })
 

@@ -3,7 +3,8 @@
 import { test } from 'tap'
 import {
   boolean, defineModel, foreignKey, hostAuth, integer, invalidRecord, openAuth, password, text, userAuth, uuid,
-  type FinishedWrite, type Identity, type Model, type PlannedWrite, type Policy, type ResourceOptions, type ResourceRegistry
+  type FinishedWrite, type Identity, type Model, type PlannedWrite, type Policy, type ResourceOptions,
+  type ResourceRegistry
 } from '../../lib/index.js'
 import { User } from '../support/site.js'
 
