@@ -26,7 +26,7 @@ export type StoredOf = (column: Column) => Json | undefined
  *   already, and no client may change it
  * @returns the values to write and, if there are any, the moment of the update for each column of `rules.touched`.
  *   Empty if there is nothing to write, or if `rules.needsChange` is true and the record has all of the values already
- * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field, and every field that cannot be changed
+ * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field; one that cannot be changed is a fault
  */
 export function planUpdate (rules: WriteRules, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
   const isWritable = (column: Column): boolean => rules.writable.has(column) && !fixed.has(column)

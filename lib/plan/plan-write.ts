@@ -5,7 +5,7 @@ import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import { isRecordKey, type Json, type RecordKey } from '../values/values.js'
 import { defaultOf } from './defaults.js'
-import { readFields, type WrittenField } from './read-fields.js'
+import { maxFaults, readFields, type WrittenField } from './read-fields.js'
 
 /** Columns that writes of a resource may name, and the checks of their values, fixed at setup. */
 export interface WriteRules {
@@ -70,8 +70,8 @@ export type GivenValues = ReadonlyMap<Column, Json>
  * @param given  values that the server sets; what the body says of their columns is ignored, even if records do not
  *   show these columns
  * @returns a value for each column that a create writes, in the order of the model
- * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field, and every field of the body, outside
- *   `given`, that is not in `rules.creatable`
+ * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field. A field of the body, outside `given`,
+ *   that is not in `rules.creatable` is a fault, too
  */
 export function planCreate (rules: WriteRules, payload: Payload, given: GivenValues): WritePlan {
   const { created, owner, creatable, checkCreate } = rules
@@ -158,7 +158,7 @@ function withoutGiven (payload: Payload, given: GivenValues): Payload {
 export function requireNoFaults (faults: readonly FieldFault[], fixed: readonly WrittenField[], message: string): void {
   const unwritable = fixed.filter(({ name }) => !faults.some(({ field }) => field === name))
     .map(({ name }) => ({ field: name, message }))
-  const all = [...faults, ...unwritable]
+  const all = [...faults, ...unwritable].slice(0, maxFaults)
   if (all.length === 0) return
   throw withDetails(new errors.InvalidRecord(all.map(({ field }) => `'${shownName(field)}'`).join(', ')), all)
 }

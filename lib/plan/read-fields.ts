@@ -58,9 +58,9 @@ export function readFields (names: Names, payload: Payload, { check, isKept }: R
 
 /**
  * Most faults that are listed for a body; further ones are left out. A body may hold some hundred thousand unknown
- * names. Fields that no client may write are listed in addition.
+ * names.
  */
-const maxFaults = 20
+export const maxFaults = 20
 
 /** Collects the first fault of each name, up to {@link maxFaults} names. */
 class Faults {

@@ -72,7 +72,8 @@ export interface Policy<User extends Identity = PolicyUser> {
   readonly users?: Model
   /**
    * A value that stands for how users are found. Two policies find the same users if their `login` and `users` are
-   * equal; without `users`, `login` must be a function. A policy without `login` shares its users with no other policy.
+   * equal; without `users`, `login` must be a function. Plain objects and arrays are equal if they hold equal values,
+   * instances of a class only if they are the same. A policy without `login` shares its users with no other policy.
    * So its users cannot filter through related models if listing these needs a user of another policy.
    */
   readonly login?: unknown

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Model } from '../model/define-model.js'
+import { isPlainObject } from '../plan/plan-scope.js'
 import { operations, type Operation } from './operations.js'
 import { ignoreRejection } from '../values/promises.js'
 import type { AnyPolicy, Identity } from './policy.js'
@@ -85,6 +85,18 @@ export function knowsUsersOf (policy: AnyPolicy, other: AnyPolicy): boolean {
   const { users, login, fields = [] } = policy
   // If `login` is a function, it finds the users by itself, so it alone says who they are.
   const areSame = typeof login === 'function' || (users !== undefined && users === other.users)
-  return areSame && login != null && isDeepStrictEqual(login, other.login) &&
+  return areSame && login != null && isSameLogin(login, other.login) &&
     fields.every((field) => other.fields?.includes(field))
+}
+
+/**
+ * True if two logins are equal. Plain objects and arrays are compared by what they hold, and all else by identity: two
+ * instances of a class may look equal, but differ in what they keep private.
+ */
+function isSameLogin (one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true
+  const areLists = Array.isArray(one) && Array.isArray(other)
+  if (!areLists && !(isPlainObject(one) && isPlainObject(other))) return false
+  const [parts, others] = [Object.entries(one), new Map<string, unknown>(Object.entries(other))]
+  return parts.length === others.size && parts.every(([name, part]) => isSameLogin(part, others.get(name)))
 }

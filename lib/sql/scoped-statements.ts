@@ -97,7 +97,9 @@ export function referenceExists (
   context: SqlContext, { column, value, scope }: Pick<GuardedReference, 'column' | 'value'> & { readonly scope: Scope }
 ): Query {
   const model = column.target()
-  const statement = new ShapedStatement('reference', { name: model.table, model, owner: undefined }, context.dialect)
+  const { name, table } = model
+  const shape = { name: table, cachedAs: `${name} in ${table}`, model, owner: undefined }
+  const statement = new ShapedStatement('reference', shape, context.dialect)
   return selectIfLeads(context, statement, [{ column, value, visible: scope, required: [] }])
 }
 

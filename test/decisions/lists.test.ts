@@ -425,6 +425,20 @@ test("D-116: two policies of a deployer's own make out the same people if they s
   t.equal(await looksThrough(t, everybody({ login: find, users: User }), everybody({ login: find })), true)
   t.equal(await looksThrough(t, everybody({ login: find }), everybody({ login: find, users: User })), true)
   t.equal(await looksThrough(t, everybody({ login: find }), everybody({ login: other })), false, 'another function')
+  class Verifier {
+    readonly #key: string
+
+    constructor (key: string) { this.#key = key }
+    verifies (key: string): boolean { return key === this.#key }
+  }
+  const by = (login: unknown) => everybody({ users: User, login })
+  const [staff, customers] = [new Verifier('staff'), new Verifier('customers')]
+  t.equal(await looksThrough(t, by(staff), by(customers)), false, 'they differ in what they keep private')
+  t.equal(await looksThrough(t, by([{ staff }]), by([{ staff }])), true)
+  t.equal(await looksThrough(t, by({ a: ['b'] }), by({ a: ['b'] })), true)
+  for (const unlike of [{ a: ['c'] }, { a: ['b', 'c'] }, { a: 'b' }, ['b'], { a: ['b'], c: undefined }, { c: ['b'] }]) {
+    t.equal(await looksThrough(t, by({ a: ['b'] }), by(unlike)), false)
+  }
 })
 
 test('D-116: the users of a policy are known to another one whose fields they all have', async (t) => {

@@ -58,6 +58,29 @@ test('a reference to a record that everybody sees, but that leads out of the sco
   t.equal((await post('/api/project/', { company: 1, name: 'x' }, as(1))).statusCode, 201)
 })
 
+test('D-139: two models of one table have scopes of their own for references', async (t) => {
+  const [one, two] = [integer({ column: 'one' }), integer({ column: 'two' })]
+  const One = defineModel('One', { group: one, other: two }, { table: 'pair' })
+  const Two = defineModel('Two', { other: one, group: two }, { table: 'pair' })
+  const ToOne = defineModel('ToOne', { ref: foreignKey(() => One) })
+  const ToTwo = defineModel('ToTwo', { ref: foreignKey(() => Two) })
+  const { post } = await buildApp(t, {
+    models: [One, ToOne, defineModel('ToTwo', { ref: foreignKey(() => One) })],
+    rows: { pair: [{ id: 1, one: 1, two: 2 }, { id: 2, one: 2, two: 1 }] },
+    undocumented: 'hooks',
+    register: (registry) => {
+      for (const model of [One, Two]) registry.register(model, { auth: members, scope: () => ({ group: 1 }) })
+      for (const model of [ToOne, ToTwo]) registry.register(model, { auth: members, beforeWrite: () => {} })
+    }
+  })
+  const create = async (path: string, ref: number) => (await post(`/api/${path}/`, { ref }, as(1))).statusCode
+  t.equal(await create('toone', 1), 201)
+  t.equal(await create('toone', 2), 400)
+  t.equal(await create('totwo', 2), 201)
+  t.equal(await create('totwo', 1), 400)
+  t.equal(await create('totwo', 99), 400)
+})
+
 test('a scope that fixes null sets null, whatever the default is', async (t) => {
   const Ticket = defineModel('Ticket', {
     title: text({ default: 'none' }), closed: text({ nullable: true, default: 'no' })
