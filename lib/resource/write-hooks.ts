@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { HookDatabase } from '../database/hook-database.js'
 import { errors } from '../errors.js'
-import type { Field, KeyOf } from '../model/field.js'
+import type { Field, KeyFieldOf, KeyOf } from '../model/field.js'
 import type { Model } from '../model/define-model.js'
 import type { Flat, KeptLiterals, Key, RecordOf } from '../model/types.js'
 import type { AnyPolicy, Identity, Policy, ScopeUser } from '../policy/policy.js'
@@ -77,7 +77,11 @@ export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Po
   readonly afterWrite?: (write: FinishedWrite<M, Auth>) => unknown
 }
 
-type HookValues<M extends Model> = (Partial<RecordOf<M>> & KeptLiterals<M, keyof RecordOf<M>>) | undefined | void
+/** Names, in a record, of its key and of the fields that make up the key. */
+type KeyNames<M extends Model> = 'id' | { [N in KeyFieldOf<M>]: Key<N, M['fields'][N]> }[KeyFieldOf<M>]
+type HookNames<M extends Model> = Exclude<keyof RecordOf<M>, KeyNames<M>>
+type HookValues<M extends Model> =
+  (Partial<Pick<RecordOf<M>, HookNames<M>>> & KeptLiterals<M, HookNames<M>>) | undefined | void
 
 /** The arguments that both hooks get, without the types of a model and a policy. */
 interface AnyWrite {

@@ -327,7 +327,7 @@ test('D-197: no hook changes a key', async (t) => {
     models,
     rows,
     register: (registry) => {
-      registry.register(Line, { auth: anybody, beforeWrite: () => ({ order_id: 2 }) })
+      registry.register(Line, { auth: anybody, beforeWrite: () => ({ order_id: 2 }) as {} })
     }
   })
   t.equal((await put('/api/line/1,P1/', { quantity: 2 })).statusCode, 500)

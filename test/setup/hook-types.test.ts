@@ -53,12 +53,19 @@ test('hooks have the types of the model and of the policy', (t) => {
   const unknown: Of<typeof auth> = { beforeWrite: () => ({ nothing: 1 }) }
   // @ts-expect-error a text is no number
   const wrong: Of<typeof auth> = { beforeWrite: () => ({ title: 1 }) }
+  // @ts-expect-error no hook sets the key
+  const key: Of<typeof auth> = { beforeWrite: () => ({ id: 1 }) }
+  const fields = { post: foreignKey(() => Post), row: integer(), note: text() }
+  const Line = defineModel('Line', fields, { key: ['post', 'row'] })
+  const line: ResourceOptions<typeof Line, typeof auth> = { beforeWrite: () => ({ note: 'x' }) }
+  // @ts-expect-error nor a part of it
+  const part: ResourceOptions<typeof Line, typeof auth> = { beforeWrite: () => ({ post_id: 1 }) }
   // @ts-expect-error a hook is a function
   const none: Of<typeof auth> = { afterWrite: 'text' }
   // @ts-expect-error a message is a text
   t.throws(() => { throw invalidRecord({ title: 1 }) })
   t.equal(Post.name, 'Post')
-  t.ok(hooks.beforeWrite && unknown.beforeWrite && wrong.beforeWrite && none.afterWrite)
+  t.ok([hooks, unknown, wrong, key, line, part].every(({ beforeWrite }) => beforeWrite) && none.afterWrite)
   t.end()
 })
 
