@@ -29,7 +29,8 @@ export function isSqlName (name: string): boolean {
 /** Throws REST_MODELS_INVALID_MODEL if {@link isSqlName} is false for a name. `where` begins the message. */
 export function requireSqlName (name: string, where: string): void {
   if (isSqlName(name)) return
-  throw new InvalidModel(`${where}: a name in the database consists of letters, digits and underscores, at most 60`)
+  throw new InvalidModel(`${where}: a name in the database consists of letters from A to Z, digits and underscores, ` +
+    'at most 60, and begins with no digit')
 }
 
 /**

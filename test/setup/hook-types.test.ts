@@ -64,7 +64,7 @@ test('hooks have the types of the model and of the policy', (t) => {
   const none: Of<typeof auth> = { afterWrite: 'text' }
   // @ts-expect-error a message is a text
   t.throws(() => { throw invalidRecord({ title: 1 }) })
-  t.equal(Post.name, 'Post')
+  t.same([Post.name, Line.name], ['Post', 'Line'])
   t.ok([hooks, unknown, wrong, key, line, part].every(({ beforeWrite }) => beforeWrite) && none.afterWrite)
   t.end()
 })
