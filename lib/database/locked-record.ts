@@ -1,7 +1,7 @@
 import type { Row } from '../engines/executor.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { lockingSelect } from '../sql/scoped-statements.js'
-import { isSeenLate } from '../sql/shaped-statement.js'
+import { isSeenLate, type CheckedRecord } from '../sql/shaped-statement.js'
 import type { StatementShape } from '../sql/statements.js'
 import type { Engine } from './engine.js'
 import { inTransaction, OpenTransaction } from './transaction.js'
@@ -38,7 +38,7 @@ export async function withLockedRecord<Result> (
   return await inTransaction(engine, async (transaction) => {
     const inside = { ...engine, executor: transaction }
     // Once the record is locked, the next statement sees what holds now, also of related records.
-    if (isSeenLate(engine.dialect, record.scope)) {
+    if (isSeenLate(engine.dialect, record)) {
       await transaction.execute(lockingSelect(inside, target, { id: record.id, scope: [] }))
     }
     const { row } = await transaction.execute(lockingSelect(inside, target, record))
@@ -55,9 +55,9 @@ export async function withLockedRecord<Result> (
  * @returns what `write` returns; undefined if it is not repeated, or if there is no such record any more
  */
 export async function repeatLocked<Result> (
-  engine: Engine, target: StatementShape, record: ScopedRecord, write: (inside: Engine) => Promise<Result>
+  engine: Engine, target: StatementShape, record: CheckedRecord, write: (inside: Engine) => Promise<Result>
 ): Promise<Result | undefined> {
   const isLocked = engine.executor instanceof OpenTransaction
-  if (isLocked || !isSeenLate(engine.dialect, record.scope)) return undefined
+  if (isLocked || !isSeenLate(engine.dialect, record)) return undefined
   return await withLockedRecord(engine, target, record, async (_stored, inside) => await write(inside))
 }

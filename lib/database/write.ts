@@ -85,7 +85,7 @@ export async function runUpdate (
       : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
     const repeat = async (inside: Engine): Promise<Row | undefined> => await runUpdate(inside, target, change)
     return row ?? await readEqual(engine, target, change) ??
-      await repeatLocked(engine, target, { id, ownerId, scope }, repeat)
+      await repeatLocked(engine, target, { id, ownerId, scope, references }, repeat)
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
   }

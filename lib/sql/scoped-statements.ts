@@ -57,8 +57,8 @@ export function scopedDelete (context: SqlContext, shape: StatementShape, record
 /**
  * Returns the statement that changes a record, if the record meets all conditions of `record.scope`, and each of
  * `references` refers to a record that meets the conditions of the reference. If `record` has an `ownerId` and the
- * resource an owner field, that user must own the record, too. If the scope {@link isSeenLate}, the statement changes
- * nothing if it had to wait for another write of the record. The statement returns the visible columns if the engine
+ * resource an owner field, that user must own the record, too. If what it checks {@link isSeenLate}, it changes nothing
+ * if it had to wait for another write of the record. The statement returns the visible columns if the engine
  * can do that.
  */
 export function scopedUpdate (
@@ -68,7 +68,7 @@ export function scopedUpdate (
   const statement = new ShapedStatement('update', shape, dialect)
   const changes = statement.write(values)
   const conditions = [
-    ...statement.isRecord(record), ...statement.isUnwritten(record), ...statement.leads(references)
+    ...statement.isRecord(record), ...statement.isUnwritten({ ...record, references }), ...statement.leads(references)
   ]
   return statement.compileOnce(context, () =>
     whereAll(db.updateTable(shape.model.table).set(Object.fromEntries(changes)), conditions)

@@ -32,12 +32,19 @@ const referred = 'referred record'
 /** Alias of a record as it was when the statement that writes it began. */
 const before = 'record before'
 
+/** What a write checks: the record with its scope, and the records that the written foreign keys refer to. */
+export interface CheckedRecord extends ScopedRecord {
+  readonly references?: readonly GuardedReference[]
+}
+
 /**
- * True if a write that waits for another write of the same record would check a scope with related records as they were
- * before the other write (see {@link Dialect.rowVersion}).
+ * True if a write that waits for another write of the same record would check related records as they were before the
+ * other write (see {@link Dialect.rowVersion}). These are records that the scope leads to, or that references lead to.
  */
-export function isSeenLate ({ rowVersion }: Dialect, scope: Scope): boolean {
-  return rowVersion !== undefined && scope.some(({ path }) => path.joins.length > 0)
+export function isSeenLate (
+  { rowVersion }: Dialect, { scope, references = [] }: Pick<CheckedRecord, 'scope' | 'references'>
+): boolean {
+  return rowVersion !== undefined && (references.length > 0 || scope.some(({ path }) => path.joins.length > 0))
 }
 
 /**
@@ -93,10 +100,10 @@ export class ShapedStatement {
    * Returns the condition that a record which is to be written has not been written since the statement began. It is
    * there only if {@link isSeenLate}. The subquery sees the row as the conditions on related records see those.
    */
-  isUnwritten ({ scope }: ScopedRecord): readonly Build[] {
+  isUnwritten (record: CheckedRecord): readonly Build[] {
     const { rowVersion, views } = this.#dialect
     const { model, model: { table } } = this.#shape
-    if (rowVersion === undefined || !isSeenLate(this.#dialect, scope)) return []
+    if (rowVersion === undefined || !isSeenLate(this.#dialect, record)) return []
     const isView = views?.has(model) === true
     const isTheOne = keyColumnsOf(model).map(({ name }) =>
       sql`${sql.ref(`${before}.${name}`)} = ${sql.ref(`${table}.${name}`)}`)

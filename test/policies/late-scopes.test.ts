@@ -93,6 +93,31 @@ for (const [index, path] of paths.entries()) {
   })
 }
 
+test('D-139: a reference whose record left the scope while a write waited is not stored', { skip }, async (t) => {
+  for (const [company, status] of [[2, 400], [1, 200]] as const) {
+    const app = await buildApp(t, {
+      models: [Project, Task],
+      undocumented: 'scopes',
+      rows: { project: [{ id: 1, company: 1 }, { id: 2, company: 1 }], task: [{ id: 1, project_id: 1, note: 'old' }] },
+      register: (registry) => {
+        registry.register(Project, { auth: members, scope: ({ company }: Member) => ({ company }) })
+        registry.register(Task, { auth: members })
+      }
+    })
+    let answer: Answer | undefined
+    await app.db.transaction().execute(async (transaction) => {
+      await transaction.updateTable('task').set({ note: 'theirs' }).execute()
+      await transaction.updateTable('project').set({ company }).where('id', '=', 2).execute()
+      answer = app.put('/api/task/1/', { project: 2, note: 'ours' })
+      await waitFor('the request waits', async () => (await waits.execute(app.db)).rows.length > 0)
+    })
+    const { statusCode, body } = await answer!
+    t.equal(statusCode, status, body)
+    const stored = status === 200 ? { project_id: 2, note: 'ours' } : { project_id: 1, note: 'theirs' }
+    t.match(await app.rowsOf('task'), [stored])
+  }
+})
+
 test('D-185: the same holds for a view, whose rows have no version', { skip }, async (t) => {
   for (const [written, status] of [[{ company: 2 }, 404], [{ project: 2 }, 200]] as const) {
     const db = await openDatabase(t)
