@@ -44,7 +44,7 @@ export async function createWithHooks (write: TransactedRequest, planned: Guarde
       const row = await runCreate({ ...engine, executor: transaction }, whole, plan, guard)
       await callAfter(write, transaction, { operation: 'create' }, row)
       return row
-    })
+    }, { operation: 'create', resource: whole.name })
   } catch (failure) {
     throw await explainWrite(engine, resource, { plan, guard }, failure)
   }

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as pause } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 import Fastify from 'fastify'
@@ -11,6 +12,7 @@ import { RecordTurns } from '../../lib/database/record-turns.js'
 import { Semaphore } from '../../lib/engines/semaphore.js'
 import { NoConnection } from '../../lib/engines/statement-failure.js'
 import { emptyDatabase, engine, openUrl } from '../support/database.js'
+import { beforeStatements } from '../support/interleaving.js'
 import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
 
 const open = openAuth()
@@ -229,6 +231,37 @@ test('D-62: a hook that catches a deadlock stores nothing afterwards, and is cal
   t.same(answers.map(({ statusCode }) => statusCode), [200, 200])
   t.same(await app.db.selectFrom('item').select('count').execute(), [{ count: 11 }, { count: 11 }])
   t.equal((await app.rowsOf('outbox')).length, 2)
+})
+
+/** Returns a function that makes the next insert of a hook into its outbox fail, once, with what it is given. */
+async function failNext (t: Test, { db }: TestApp): Promise<(failure: object) => void> {
+  let next: object | undefined
+  await beforeStatements(t, db, (text) => {
+    if (next === undefined || !/^insert into .outbox/.test(text)) return
+    const failure = next
+    next = undefined
+    throw failure
+  })
+  return (failure) => { next = failure }
+}
+
+test('D-227: the event of a repeated write with afterWrite names its operation and resource', async (t) => {
+  const messages: unknown[] = []
+  const note = (message: unknown): void => { messages.push(message) }
+  subscribe('fastify-rest-models:retry', note)
+  t.teardown(() => { unsubscribe('fastify-rest-models:retry', note) })
+  const app = await shop(t, { afterWrite: outbox })
+  const fail = await failNext(t, app)
+  for (const [operation, send] of [
+    ['create', async () => await app.post('/api/item/', { name: 'c' })],
+    ['lock', async () => await app.put(path, { name: 'd' })],
+    ['lock', async () => await app.delete(path)]
+  ] as const) {
+    messages.length = 0
+    fail(Object.assign(new Error('busy'), busy))
+    t.ok((await send()).statusCode < 300)
+    t.match(messages, [{ operation, resource: 'item', outcome: 'done', attempts: 2 }])
+  }
 })
 
 const onServer = { skip: engine === 'sqlite' && 'SQLite has no connection to lose' }
