@@ -13,7 +13,7 @@ import { Semaphore } from '../../lib/engines/semaphore.js'
 import { NoConnection } from '../../lib/engines/statement-failure.js'
 import { emptyDatabase, engine, openUrl } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
-import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
+import { buildApp, client, User, type BuildOptions, type TestApp } from '../support/site.js'
 
 const open = openAuth()
 const Item = defineModel('Item', {
@@ -281,6 +281,30 @@ test('D-269: parallel writes of one record, whose beforeWrite reads by the db of
   t.match((await app.rowsOf('item')).find(isFirst), { count: 25 })
   const ends = await Promise.all([1, 2, 3].map(async () => await app.delete(path)))
   t.same(ends.map(({ statusCode }) => statusCode).toSorted((a, b) => a - b), [204, 404, 404])
+})
+
+test('D-269: writes by two registrations of the plugin on one Kysely instance wait for each other, too', async (t) => {
+  let calls = 0
+  const hooks: Hooks = {
+    beforeWrite: async ({ stored }) => {
+      calls++
+      await pause(5)
+      await app.db.selectFrom('outbox').selectAll().execute()
+      return { count: Number(stored?.count) + 1 }
+    }
+  }
+  const app = await shop(t, hooks)
+  const otherApp = Fastify()
+  t.teardown(async () => { await otherApp.close() })
+  await otherApp.register(restModels, { db: app.db })
+  otherApp.restModels.register(Item, { auth: open, ...hooks })
+  await otherApp.restModels.setup()
+  const other = client(otherApp)
+  const answers = await Promise.all(Array.from({ length: 12 }, async (_, index) =>
+    await (index % 2 === 0 ? app : other).put(path, { name: `name ${index}` })))
+  t.same(answers.map(({ statusCode }) => statusCode), answers.map(() => 200))
+  t.equal(calls, 12, 'none is called again under the lock')
+  t.match((await app.rowsOf('item')).find(isFirst), { count: 13 })
 })
 
 test('D-269: a write that waits for others of its record for two seconds is a 503, and changes nothing', async (t) => {
