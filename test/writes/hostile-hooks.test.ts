@@ -5,7 +5,7 @@ import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  createTables, datetime, defineModel, foreignKey, integer, json, openAuth, text, uuid, type Policy,
+  createTables, datetime, defineModel, foreignKey, integer, invalidRecord, json, openAuth, text, uuid, type Policy,
   type ResourceOptions
 } from '../../lib/index.js'
 import { RecordTurns } from '../../lib/database/record-turns.js'
@@ -219,18 +219,25 @@ test('D-62: hooks that lock each other out are repeated, and nothing is doubled'
 
 test('D-62: a hook that catches a deadlock stores nothing afterwards, and is called again', async (t) => {
   const other = (id: unknown) => id === first ? second : first
-  const app = await shop(t, {
-    afterWrite: async (write) => {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      await write.db.updateTable('item').set(({ eb }) => ({ count: eb('count', '+', 10) }))
-        .where('id', '=', String(other(write.record.id))).execute().catch(() => {})
-      await Promise.resolve(outbox(write)).catch(() => {})
+  const refuse = (): never => { throw invalidRecord({ name: 'must be another' }) }
+  for (const act of [() => {}, refuse]) {
+    const app = await shop(t, {
+      afterWrite: async (write) => {
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        await write.db.updateTable('item').set(({ eb }) => ({ count: eb('count', '+', 10) }))
+          .where('id', '=', String(other(write.record.id))).execute().catch(act)
+        await Promise.resolve(outbox(write)).catch(() => {})
+      }
+    })
+    // Twice, because a server gives the two connections one after the other when they are first needed.
+    for (const [name, count] of [['x', 11], ['y', 21]] as const) {
+      const answers = await Promise.all([first, second].map(async (id) =>
+        await app.put(`/api/item/${id}/`, { name: `${name} ${id}` })))
+      t.same(answers.map(({ statusCode }) => statusCode), [200, 200])
+      t.same(await app.db.selectFrom('item').select('count').execute(), [{ count }, { count }])
     }
-  })
-  const answers = await Promise.all([first, second].map(async (id) => await app.put(`/api/item/${id}/`, { name: id })))
-  t.same(answers.map(({ statusCode }) => statusCode), [200, 200])
-  t.same(await app.db.selectFrom('item').select('count').execute(), [{ count: 11 }, { count: 11 }])
-  t.equal((await app.rowsOf('outbox')).length, 2)
+    t.equal((await app.rowsOf('outbox')).length, 4)
+  }
 })
 
 /** Returns a function that makes the next insert of a hook into its outbox fail, once, with what it is given. */
@@ -261,6 +268,41 @@ test('D-227: the event of a repeated write with afterWrite names its operation a
     fail(Object.assign(new Error('busy'), busy))
     t.ok((await send()).statusCode < 300)
     t.match(messages, [{ operation, resource: 'item', outcome: 'done', attempts: 2 }])
+  }
+})
+
+/** What a database throws for a table that is missing, for a value that a check refuses, and if it does not serve. */
+const [missing, refused, away] = {
+  sqlite: [{ code: 'SQLITE_ERROR' }, { code: 'SQLITE_CONSTRAINT_CHECK' }, { code: 'SQLITE_IOERR_READ' }],
+  postgres: ['42P01', '23514', '57014'].map((code) => ({ code, severity: 'ERROR' })),
+  mariadb: [[1146, '42S02'], [4025, '23000'], [1969, '70100']].map(([errno, sqlState]) => ({ errno, sqlState }))
+}[engine]
+
+test('D-157: what a hook throws is the answer, unless a statement is to be repeated or found an outage', async (t) => {
+  const app = await shop(t, {
+    afterWrite: async (write) => {
+      try {
+        await outbox(write)
+      } catch {
+        throw invalidRecord({ name: 'must be another' })
+      }
+    }
+  })
+  const fail = await failNext(t, app)
+  const writes = [
+    async () => await app.post('/api/item/', { name: 'c' }), async () => await app.put(path, { name: 'd' }),
+    async () => await app.delete(path)
+  ]
+  for (const [failure, statuses, stored] of [
+    [missing, [400, 400, 400], 0], [refused, [400, 400, 400], 0], [away, [503, 503, 503], 0], [busy, [201, 200, 204], 3]
+  ] as const) {
+    const answers: number[] = []
+    for (const write of writes) {
+      fail(Object.assign(new Error('secret'), failure))
+      answers.push((await write()).statusCode)
+    }
+    t.same(answers, statuses, JSON.stringify(failure))
+    t.equal((await app.rowsOf('outbox')).length, stored)
   }
 })
 
