@@ -8,7 +8,7 @@ import { eventsOf, type Events } from '../events/events.js'
 import { cacheShapes } from '../sql/shapes.js'
 import type { SqlContext } from '../sql/sql-context.js'
 import { dialects } from './dialects.js'
-import { RecordTurns } from './record-turns.js'
+import { turnsOf, type RecordTurns } from './record-turns.js'
 
 /** Any Kysely instance, whatever its tables. */
 export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
@@ -28,13 +28,13 @@ export interface Handle {
 
 /** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
 export interface Engine extends Handle, SqlContext {
-  /** Runs the writes that have a hook `beforeWrite`, for each record one after another. */
+  /** Runs the writes that have a hook `beforeWrite`, for each record one after another. See {@link turnsOf}. */
   readonly turns: RecordTurns
 }
 
 /**
  * Opens the engine of a Kysely instance. Runs queries to check that the database does what the plugin relies on. Each
- * call returns another engine, with a cache of its own.
+ * call returns another engine, with a cache of its own. All engines of one instance share the turns of its records.
  *
  * @param role  as for {@link readHandle}
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
@@ -48,7 +48,7 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
   const { listDeadline } = dialect
   const hasDeadline = listDeadline !== undefined && Number(await ask(db, listDeadline.isAvailable)) > 0
   const fitted = { ...dialect, listDeadline: hasDeadline ? listDeadline : undefined }
-  return Object.freeze({ ...given, dialect: fitted, shapes: cacheShapes(), turns: new RecordTurns() })
+  return Object.freeze({ ...given, dialect: fitted, shapes: cacheShapes(), turns: turnsOf(handle) })
 }
 
 /**

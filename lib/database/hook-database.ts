@@ -4,7 +4,8 @@ import {
 } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
-import { StatementFailure } from '../engines/statement-failure.js'
+import { Repeatable, StatementFailure } from '../engines/statement-failure.js'
+import { errors } from '../errors.js'
 import type { StatementLabel } from '../events/messages.js'
 import { controlsTransaction } from './controls-transaction.js'
 import type { Handle } from './engine.js'
@@ -48,6 +49,12 @@ class HookConnection implements DatabaseConnection {
   /** Throws if a statement of the hook has failed. */
   requireSound (): void {
     if (this.#failure !== undefined) throw this.#failure.thrown
+  }
+
+  /** Throws if a statement of the hook has failed because of which the write is repeated, or is a 503. */
+  requireServed (): void {
+    const thrown = this.#failure?.thrown
+    if (thrown instanceof Repeatable || thrown instanceof errors.Unavailable) throw thrown
   }
 
   close (): void {
@@ -114,7 +121,8 @@ interface HookedResource {
  * Calls a hook with the transaction as a Kysely instance, which works until the hook ends.
  *
  * @param call  gets the instance, and a function to call when the hook has returned or thrown: it waits for the
- *   statements that the hook did not wait for, and refuses further ones
+ *   statements that the hook did not wait for, and refuses further ones. Then it throws if the database could not serve
+ *   one of them, whatever the hook has thrown: nobody can say whether the hook would have refused the write
  * @throws what the hook throws, or the failure of one of its statements, even if the hook caught it
  */
 export async function withHookDatabase (
@@ -124,7 +132,10 @@ export async function withHookDatabase (
   const connection = new HookConnection(transaction, engine.dialect, { operation: 'hook', resource: name })
   const provider = new HookConnectionProvider(connection)
   try {
-    await call(kyselyOn(engine.host, provider), async () => { await provider.end() })
+    await call(kyselyOn(engine.host, provider), async () => {
+      await provider.end()
+      connection.requireServed()
+    })
     connection.requireSound()
   } finally {
     connection.close()

@@ -37,6 +37,15 @@ export class RecordTurns {
   }
 }
 
+const turnsByHandle = new WeakMap<object, RecordTurns>()
+
+/** Returns the turns of the records of a Kysely instance, which all registrations of the plugin on it share. */
+export function turnsOf (handle: object): RecordTurns {
+  const turns = turnsByHandle.get(handle) ?? new RecordTurns()
+  turnsByHandle.set(handle, turns)
+  return turns
+}
+
 async function inSemaphore<Result> (semaphore: Semaphore, write: () => Promise<Result>): Promise<Result> {
   if (!semaphore.tryAcquire()) await semaphore.waitForRelease()
   try {

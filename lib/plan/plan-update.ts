@@ -39,7 +39,7 @@ export function planUpdate (rules: WriteRules, payload: Payload, storedOf: Store
   const unwritable = given.filter(({ column }) => !isWritable(column))
   requireNoFaults(faults, unwritable, 'cannot be changed')
   const plan = new Map(given.map(({ column, value }) => [column, value]))
-  if (rules.needsChange && changesNothing(plan, before)) return new Map()
+  if (rules.needsChange && changesNothing(rules, plan, before)) return new Map()
   return plan.size === 0 || rules.touched.length === 0 ? plan : touch(plan, rules.touched)
 }
 
@@ -49,9 +49,15 @@ function touch (plan: Map<Column, Json>, touched: readonly Column[]): WritePlan 
   return plan
 }
 
-/** True if each value of an update is the one that the record has. Hidden columns count as changed. */
-export function changesNothing (plan: WritePlan, storedOf: StoredOf): boolean {
-  return [...plan].every(([column, value]) => isDeepStrictEqual(value, storedOf(column)))
+/**
+ * True if each value of an update is the one that the record has, or is a moment of the update (`rules.touched`).
+ * Hidden columns count as changed.
+ */
+export function changesNothing (
+  { touched }: Pick<WriteRules, 'touched'>, plan: WritePlan, storedOf: StoredOf
+): boolean {
+  return [...plan].every(([column, value]) =>
+    touched.includes(column) || isShownAs(value, valueKindOf(column).storage, storedOf(column)))
 }
 
 /**

@@ -6,6 +6,7 @@ import type { OpenTransaction } from '../database/transaction.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import { addHookValues } from '../plan/plan-hook-values.js'
+import { changesNothing } from '../plan/plan-update.js'
 import { hasValue, type WritePlan } from '../plan/plan-write.js'
 import type { Viewer } from '../plan/viewer.js'
 import { userOf } from '../policy/guard.js'
@@ -63,16 +64,27 @@ function valuesFor ({ engine: { dialect } }: Resource, plan: WritePlan, row: Row
 }
 
 /**
+ * True if a row has all values of a planned update already, because another request wrote them since this one was
+ * planned. Clients must not learn what is in hidden columns, so these count as changed.
+ */
+export function isWritten ({ resource }: TransactedRequest, { plan }: GuardedPlan, row: Row): boolean {
+  return changesNothing(resource, plan, (column) =>
+    resource.stored.includes(column) ? valueOf(column, row, resource.engine.dialect) : undefined)
+}
+
+/**
  * Returns the plan of a create or update with the values that the hook `beforeWrite` adds; the same plan if there is no
- * such hook. Throws as {@link callBefore} and {@link addHookValues}.
+ * such hook, or if the update would change nothing ({@link isWritten}). Throws as {@link callBefore} and
+ * {@link addHookValues}.
  */
 export async function planWithHook (
   write: TransactedRequest, planned: GuardedPlan, occasion: Occasion
 ): Promise<GuardedPlan> {
   const { resource, hooked: { hooks, toWhole }, viewer } = write
-  if (hooks.beforeWrite === undefined) return planned
+  const { stored: row } = occasion
+  if (hooks.beforeWrite === undefined || (row !== undefined && isWritten(write, planned, row))) return planned
   const returned = await callBefore(write, occasion, planned.plan)
-  const stored = occasion.stored && toWhole(occasion.stored)
+  const stored = row && toWhole(row)
   return addHookValues(resource, viewer, { ...planned, stored }, returned)
 }
 

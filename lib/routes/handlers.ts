@@ -84,7 +84,7 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
   // Without a precondition, equal values are written, too, because somebody else may have changed the record since it
   // was read.
-  const isSame = requireUnchanged !== undefined && changesNothing(planned.plan, storedValue)
+  const isSame = requireUnchanged !== undefined && changesNothing(resource, planned.plan, storedValue)
   const ownerId = ownerIdOf(request, resource)
   const record = { id, scope: viewer.scope, ownerId, requireUnchanged }
   let row: Row | undefined = stored

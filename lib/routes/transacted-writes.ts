@@ -12,7 +12,7 @@ import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import { explainLost } from '../policy/owner.js'
 import type { Resource } from '../resource/resource.js'
 import type { TransactedTarget } from '../resource/transacted-target.js'
-import { callAfter, callBefore, planWithHook, type TransactedRequest } from './call-hooks.js'
+import { callAfter, callBefore, isWritten, planWithHook, type TransactedRequest } from './call-hooks.js'
 
 /**
  * A record to write, and the id of the user who must own it. The id counts only if the resource has an owner field.
@@ -44,7 +44,7 @@ export async function createWithHooks (write: TransactedRequest, planned: Guarde
       const row = await runCreate({ ...engine, executor: transaction }, whole, plan, guard)
       await callAfter(write, transaction, { operation: 'create' }, row)
       return row
-    })
+    }, { operation: 'create', resource: whole.name })
   } catch (failure) {
     throw await explainWrite(engine, resource, { plan, guard }, failure)
   }
@@ -54,7 +54,8 @@ export async function createWithHooks (write: TransactedRequest, planned: Guarde
  * Locks a record, checks the precondition again if there is one, and changes the record as {@link runUpdate} does, with
  * the hooks of the resource. The hook `beforeWrite` is called before the lock, so that it may use the database. Until
  * this update has ended, other writes of this process that would call the hook for the same record wait. If another
- * write still changes the record between the hook and the lock, the hook is called again, under the lock.
+ * write still changes the record between the hook and the lock, the hook is called again, under the lock. If the record
+ * has all values of the update by then ({@link isWritten}), nothing is written, and no hook is called.
  *
  * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
  * @throws what a hook or the precondition throws; what {@link explainWrite} makes of a failure; what
@@ -91,6 +92,7 @@ async function update (write: TransactedRequest, planned: GuardedPlan, record: O
   try {
     await requirePermittedReferences(engine, whole, prepared.change.guard.references)
     return await withLockedRecord(engine, whole, record, async (stored, inside) => {
+      if (isWritten(write, planned, stored)) return stored
       if (isStale(prepared.seen, stored)) prepared = await prepare(stored)
       const row = await runUpdate(inside, whole, { ...record, ...prepared.change })
       // The record is locked, so it exists. But a record that a foreign key leads to may have changed, so that the

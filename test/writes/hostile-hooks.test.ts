@@ -1,17 +1,19 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as pause } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  createTables, datetime, defineModel, foreignKey, integer, json, openAuth, text, uuid, type Policy,
+  createTables, datetime, defineModel, foreignKey, integer, invalidRecord, json, openAuth, text, uuid, type Policy,
   type ResourceOptions
 } from '../../lib/index.js'
 import { RecordTurns } from '../../lib/database/record-turns.js'
 import { Semaphore } from '../../lib/engines/semaphore.js'
 import { NoConnection } from '../../lib/engines/statement-failure.js'
 import { emptyDatabase, engine, openUrl } from '../support/database.js'
-import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
+import { beforeStatements } from '../support/interleaving.js'
+import { buildApp, client, User, type BuildOptions, type TestApp } from '../support/site.js'
 
 const open = openAuth()
 const Item = defineModel('Item', {
@@ -217,18 +219,91 @@ test('D-62: hooks that lock each other out are repeated, and nothing is doubled'
 
 test('D-62: a hook that catches a deadlock stores nothing afterwards, and is called again', async (t) => {
   const other = (id: unknown) => id === first ? second : first
+  const refuse = (): never => { throw invalidRecord({ name: 'must be another' }) }
+  for (const act of [() => {}, refuse]) {
+    const app = await shop(t, {
+      afterWrite: async (write) => {
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        await write.db.updateTable('item').set(({ eb }) => ({ count: eb('count', '+', 10) }))
+          .where('id', '=', String(other(write.record.id))).execute().catch(act)
+        await Promise.resolve(outbox(write)).catch(() => {})
+      }
+    })
+    // Twice, because a server gives the two connections one after the other when they are first needed.
+    for (const [name, count] of [['x', 11], ['y', 21]] as const) {
+      const answers = await Promise.all([first, second].map(async (id) =>
+        await app.put(`/api/item/${id}/`, { name: `${name} ${id}` })))
+      t.same(answers.map(({ statusCode }) => statusCode), [200, 200])
+      t.same(await app.db.selectFrom('item').select('count').execute(), [{ count }, { count }])
+    }
+    t.equal((await app.rowsOf('outbox')).length, 4)
+  }
+})
+
+/** Returns a function that makes the next insert of a hook into its outbox fail, once, with what it is given. */
+async function failNext (t: Test, { db }: TestApp): Promise<(failure: object) => void> {
+  let next: object | undefined
+  await beforeStatements(t, db, (text) => {
+    if (next === undefined || !/^insert into .outbox/.test(text)) return
+    const failure = next
+    next = undefined
+    throw failure
+  })
+  return (failure) => { next = failure }
+}
+
+test('D-227: the event of a repeated write with afterWrite names its operation and resource', async (t) => {
+  const messages: unknown[] = []
+  const note = (message: unknown): void => { messages.push(message) }
+  subscribe('fastify-rest-models:retry', note)
+  t.teardown(() => { unsubscribe('fastify-rest-models:retry', note) })
+  const app = await shop(t, { afterWrite: outbox })
+  const fail = await failNext(t, app)
+  for (const [operation, send] of [
+    ['create', async () => await app.post('/api/item/', { name: 'c' })],
+    ['lock', async () => await app.put(path, { name: 'd' })],
+    ['lock', async () => await app.delete(path)]
+  ] as const) {
+    messages.length = 0
+    fail(Object.assign(new Error('busy'), busy))
+    t.ok((await send()).statusCode < 300)
+    t.match(messages, [{ operation, resource: 'item', outcome: 'done', attempts: 2 }])
+  }
+})
+
+/** What a database throws for a table that is missing, for a value that a check refuses, and if it does not serve. */
+const [missing, refused, away] = {
+  sqlite: [{ code: 'SQLITE_ERROR' }, { code: 'SQLITE_CONSTRAINT_CHECK' }, { code: 'SQLITE_IOERR_READ' }],
+  postgres: ['42P01', '23514', '57014'].map((code) => ({ code, severity: 'ERROR' })),
+  mariadb: [[1146, '42S02'], [4025, '23000'], [1969, '70100']].map(([errno, sqlState]) => ({ errno, sqlState }))
+}[engine]
+
+test('D-157: what a hook throws is the answer, unless a statement is to be repeated or found an outage', async (t) => {
   const app = await shop(t, {
     afterWrite: async (write) => {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      await write.db.updateTable('item').set(({ eb }) => ({ count: eb('count', '+', 10) }))
-        .where('id', '=', String(other(write.record.id))).execute().catch(() => {})
-      await Promise.resolve(outbox(write)).catch(() => {})
+      try {
+        await outbox(write)
+      } catch {
+        throw invalidRecord({ name: 'must be another' })
+      }
     }
   })
-  const answers = await Promise.all([first, second].map(async (id) => await app.put(`/api/item/${id}/`, { name: id })))
-  t.same(answers.map(({ statusCode }) => statusCode), [200, 200])
-  t.same(await app.db.selectFrom('item').select('count').execute(), [{ count: 11 }, { count: 11 }])
-  t.equal((await app.rowsOf('outbox')).length, 2)
+  const fail = await failNext(t, app)
+  const writes = [
+    async () => await app.post('/api/item/', { name: 'c' }), async () => await app.put(path, { name: 'd' }),
+    async () => await app.delete(path)
+  ]
+  for (const [failure, statuses, stored] of [
+    [missing, [400, 400, 400], 0], [refused, [400, 400, 400], 0], [away, [503, 503, 503], 0], [busy, [201, 200, 204], 3]
+  ] as const) {
+    const answers: number[] = []
+    for (const write of writes) {
+      fail(Object.assign(new Error('secret'), failure))
+      answers.push((await write()).statusCode)
+    }
+    t.same(answers, statuses, JSON.stringify(failure))
+    t.equal((await app.rowsOf('outbox')).length, stored)
+  }
 })
 
 const onServer = { skip: engine === 'sqlite' && 'SQLite has no connection to lose' }
@@ -248,6 +323,30 @@ test('D-269: parallel writes of one record, whose beforeWrite reads by the db of
   t.match((await app.rowsOf('item')).find(isFirst), { count: 25 })
   const ends = await Promise.all([1, 2, 3].map(async () => await app.delete(path)))
   t.same(ends.map(({ statusCode }) => statusCode).toSorted((a, b) => a - b), [204, 404, 404])
+})
+
+test('D-269: writes by two registrations of the plugin on one Kysely instance wait for each other, too', async (t) => {
+  let calls = 0
+  const hooks: Hooks = {
+    beforeWrite: async ({ stored }) => {
+      calls++
+      await pause(5)
+      await app.db.selectFrom('outbox').selectAll().execute()
+      return { count: Number(stored?.count) + 1 }
+    }
+  }
+  const app = await shop(t, hooks)
+  const otherApp = Fastify()
+  t.teardown(async () => { await otherApp.close() })
+  await otherApp.register(restModels, { db: app.db })
+  otherApp.restModels.register(Item, { auth: open, ...hooks })
+  await otherApp.restModels.setup()
+  const other = client(otherApp)
+  const answers = await Promise.all(Array.from({ length: 12 }, async (_, index) =>
+    await (index % 2 === 0 ? app : other).put(path, { name: `name ${index}` })))
+  t.same(answers.map(({ statusCode }) => statusCode), answers.map(() => 200))
+  t.equal(calls, 12, 'none is called again under the lock')
+  t.match((await app.rowsOf('item')).find(isFirst), { count: 13 })
 })
 
 test('D-269: a write that waits for others of its record for two seconds is a 503, and changes nothing', async (t) => {

@@ -3,8 +3,11 @@ import type { LightMyRequestResponse } from 'fastify'
 import type { CompiledQuery, Kysely } from 'kysely'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { test } from 'tap'
-import { boolean as flag, datetime, defineModel, foreignKey, integer, openAuth, text } from '../../lib/index.js'
+import { test, type Test } from 'tap'
+import {
+  boolean as flag, datetime, decimal, defineModel, foreignKey, integer, openAuth, text, type FinishedWrite,
+  type PlannedWrite
+} from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engine } from '../support/database.js'
 import { buildApp, insert, User } from '../support/site.js'
@@ -320,3 +323,86 @@ test('D-272: a hook that is called again gets the values that differ from the ne
   await Promise.all([{ a: '1', b: '0' }, { a: '0', b: '1' }].map(async (body) => await put('/api/pair/1/', body)))
   t.strictSame(new Set(seen), new Set([['00', { a: '1' }], ['10', { a: '0', b: '1' }]]))
 })
+
+const Task = defineModel('Task', {
+  state: text({ default: 'draft' }),
+  price: decimal({ default: '1.00' }),
+  due: datetime({ nullable: true }),
+  note: text({ default: 'n' }),
+  at: datetime({ onUpdate: 'now', nullable: true })
+})
+
+/** An app with resources of one model that have hooks, and the calls of these hooks for updates. */
+async function buildTasks (t: Test) {
+  const calls: unknown[] = []
+  const afterWrite = ({ stored, record }: FinishedWrite<typeof Task>): void => {
+    if (stored !== undefined) calls.push([stored.state, record.state])
+  }
+  const beforeWrite = async ({ stored, values }: PlannedWrite<typeof Task>): Promise<void> => {
+    await sleep(2)
+    if (stored !== undefined) calls.push(Object.keys(values))
+  }
+  const app = await buildApp(t, {
+    models: [Task],
+    register: (registry) => {
+      const options = { auth: openAuth(), exclude: ['note'], etag: true } as const
+      registry.register(Task, { ...options, path: 'after', afterWrite })
+      registry.register(Task, { ...options, path: 'before', beforeWrite })
+      registry.register(Task, { ...options, path: 'both', beforeWrite, afterWrite })
+    }
+  })
+  return { ...app, calls }
+}
+
+test('D-272: of equal updates at the same moment one writes and calls the hooks', async (t) => {
+  const { post, put, calls, statements, forget } = await buildTasks(t)
+  const body = { state: 'placed', price: '2.50', due: '2024-01-01 00:00:00' }
+  const [before, after] = [[...Object.keys(body), 'at'], ['draft', 'placed']]
+  for (const [path, expected] of [['after', [after]], ['before', [before]], ['both', [before, after]]] as const) {
+    const { id } = (await post(`/api/${path}/`, {})).json()
+    calls.length = 0
+    forget()
+    const replies = await Promise.all(Array.from({ length: 20 }, async () => await put(`/api/${path}/${id}/`, body)))
+    t.strictSame(count(replies), { 200: 20 }, path)
+    for (const reply of replies) t.match(reply.json(), body, path)
+    t.strictSame(calls, expected, path)
+    t.equal(statements.filter(({ sql }) => sql.startsWith('update')).length, 1, 'the moment of the update is kept')
+  }
+})
+
+test('D-272: of equal updates at the same moment with If-Match one is a 200, the others are a 412', async (t) => {
+  const { post, put, calls } = await buildTasks(t)
+  for (const path of ['after', 'before', 'both']) {
+    const created = await post(`/api/${path}/`, {})
+    const headers = { 'if-match': String(created.headers['etag']) }
+    calls.length = 0
+    const replies = await Promise.all(Array.from({ length: 20 }, async () =>
+      await put(`/api/${path}/${created.json().id}/`, { state: 'placed' }, { headers })))
+    t.strictSame(count(replies), { 200: 1, 412: 19 }, path)
+    t.equal(calls.length, path === 'both' ? 2 : 1)
+  }
+})
+
+test('D-272: updates of a hidden field are all written, also if they are equal', async (t) => {
+  const { post, put, calls } = await buildTasks(t)
+  const { id } = (await post('/api/both/', {})).json()
+  const replies = await Promise.all(Array.from({ length: 5 }, async () => await put(`/api/both/${id}/`, { note: 'x' })))
+  t.strictSame(count(replies), { 200: 5 })
+  t.equal(calls.length, 10)
+})
+
+test('D-272: a record that repeats an update when beforeWrite would be called, and not any more when it is locked',
+  async (t) => {
+    const { db, post, put, calls } = await buildTasks(t)
+    const { id } = (await post('/api/both/', {})).json()
+    const setState = (state: string) => db.updateTable('task').set({ state }).where('id', '=', id).compile()
+    let reads = 0
+    await beforeStatements(t, db, async (text, execute) => {
+      if (!/^select .*from ["`]task/.test(text)) return
+      reads++
+      if (reads === 2) await execute(setState('placed'))
+      if (reads === 3) await execute(setState('other'))
+    })
+    t.match((await put(`/api/both/${id}/`, { state: 'placed' })).json(), { state: 'placed' })
+    t.strictSame(calls, [['state', 'at'], ['other', 'placed']])
+  })
