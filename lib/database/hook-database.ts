@@ -3,6 +3,7 @@ import {
   type Dialect as KyselyDialect, type Kysely, type QueryResult
 } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
+import { TurnClock } from '../engines/event-loop-turn.js'
 import type { Tables } from '../engines/executor.js'
 import { Repeatable, StatementFailure } from '../engines/statement-failure.js'
 import { errors } from '../errors.js'
@@ -26,6 +27,7 @@ class HookConnection implements DatabaseConnection {
   readonly #transaction: OpenTransaction
   readonly #dialect: Dialect
   readonly #label: StatementLabel
+  readonly #clock = new TurnClock()
   #failure: { readonly thrown: unknown } | undefined
   #isOver = false
 
@@ -36,6 +38,8 @@ class HookConnection implements DatabaseConnection {
   }
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
+    // Meanwhile the hook may become late, so this comes before the checks.
+    if (this.#dialect.isEmbedded) await this.#clock.pauseIfLong()
     if (this.#isOver) throw new Error(overMessage)
     // The engine may have ended the transaction by itself, as after a deadlock. This statement would then be committed.
     if (this.#failure !== undefined) throw this.#failure.thrown

@@ -1,6 +1,5 @@
-import { propertyOf } from '../engines/failure-properties.js'
 import {
-  lostCode, NoConnection, noAnswerCode, notSentCode, Repeatable, toStatementError, type FailureRules
+  isDriverFailure, NoConnection, Repeatable, toStatementError, type FailureRules
 } from '../engines/statement-failure.js'
 import { errors, unavailable } from '../errors.js'
 
@@ -11,23 +10,10 @@ import { errors, unavailable } from '../errors.js'
  */
 export function toHostError (rules: FailureRules, failure: unknown): unknown {
   if (failure instanceof NoConnection) return unavailable({ cause: failure })
-  if (!isOfDriver(failure) || Object(failure).statusCode !== undefined) return failure
+  if (!isDriverFailure(failure) || Object(failure).statusCode !== undefined) return failure
   const error = toStatementError(rules, failure, 'read')
   if (error instanceof Repeatable) return unavailable({ cause: error.cause })
   return error instanceof errors.Unavailable ? error : failure
-}
-
-const ownCodes: readonly string[] = [lostCode, noAnswerCode, notSentCode]
-
-/**
- * True if the properties of a failure show that it comes from a database driver. If false, its code says nothing about
- * the database, because other errors of an application may have any code.
- */
-function isOfDriver (failure: unknown): boolean {
-  const code = propertyOf(failure, 'code')
-  // PostgreSQL's errors have a severity, and MariaDB's an SQLSTATE.
-  const isOfServer = ['severity', 'sqlState'].some((property) => propertyOf(failure, property) !== '')
-  return isOfServer || code.startsWith('SQLITE_') || ownCodes.includes(code)
 }
 
 /** Longest time of a timer of Node.js in milliseconds, 25 days. A timer with a longer time would end at once. */

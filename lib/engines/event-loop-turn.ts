@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { setImmediate } from 'node:timers/promises'
 
 const { nodeTiming } = performance
 
@@ -8,6 +9,28 @@ const { nodeTiming } = performance
  */
 export function currentTurn (): number {
   return nodeTiming.uvMetricsInfo.loopCount
+}
+
+/** Milliseconds of an event-loop turn after which further statements of SQLite wait for a later turn. */
+const turnMs = 20
+
+/** Measures how long statements have kept the event loop from its next turn. */
+export class TurnClock {
+  #turn = -1
+  #began = 0
+
+  /**
+   * Waits for timers and sockets if 20 ms have passed since the first call in the current turn. Without this, code that
+   * awaits one statement of SQLite after another would block the process until its end, because their promises resolve
+   * at once.
+   */
+  async pauseIfLong (): Promise<void> {
+    const turn = currentTurn()
+    const now = performance.now()
+    if (turn !== this.#turn) this.#began = now
+    this.#turn = turn
+    if (now - this.#began >= turnMs) await setImmediate()
+  }
 }
 
 /**

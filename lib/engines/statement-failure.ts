@@ -2,6 +2,7 @@ import { errors, outcomeUnknown, unavailable } from '../errors.js'
 import { codeOf } from '../events/events.js'
 import type { Dialect, FailureKind } from './dialect.js'
 import type { Query } from './executor.js'
+import { propertyOf } from './failure-properties.js'
 
 /**
  * Thrown when a rule of the database refuses a statement, or the engine cannot take a value: `kind` tells which. The
@@ -41,6 +42,28 @@ export const notSentCode = 'NOT_SENT'
 export function notSent (): Error & { readonly code: string, readonly fatal: boolean } {
   const message = 'The statement was not sent: its connection has broken, or owes another answer'
   return Object.assign(new Error(message), { code: notSentCode, fatal: true })
+}
+
+/** Failures of the connections that the plugin opened. */
+const driverFailures = new WeakSet<object>()
+
+/**
+ * Notes that a failure comes from a connection that the plugin opened, and returns it. Its properties may not show
+ * that: the driver's error for a broken connection may have no code, or the code of any broken socket.
+ */
+export function markDriverFailure<Failure extends Error> (failure: Failure): Failure {
+  driverFailures.add(failure)
+  return failure
+}
+
+/**
+ * True if a failure comes from a database driver: {@link markDriverFailure} has noted it, or its properties show it. If
+ * false, its code says nothing about the database, because other errors of an application may have any code.
+ */
+export function isDriverFailure (failure: unknown): boolean {
+  // PostgreSQL's errors have a severity, and MariaDB's an SQLSTATE.
+  const isOfServer = ['severity', 'sqlState'].some((property) => propertyOf(failure, property) !== '')
+  return isOfServer || propertyOf(failure, 'code').startsWith('SQLITE_') || driverFailures.has(Object(failure))
 }
 
 /** The part of a dialect that tells what a failure of the engine means. */

@@ -1,12 +1,18 @@
 // @once: connections that only seem to be there
 
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import type { QueryError } from 'mysql2'
 import { test } from 'tap'
+import { toHostError } from '../../lib/database/host-failure.js'
 import { MariadbConnection } from '../../lib/engines/mariadb/connection.js'
 import type { Callback, DriverConnection } from '../../lib/engines/mariadb/driver.js'
+import { mariadbDialect } from '../../lib/engines/mariadb/dialect.js'
 import { PostgresConnection, watchConnection } from '../../lib/engines/postgres/connection.js'
+import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
 import type { DriverClient } from '../../lib/engines/postgres/driver.js'
 import { notSentCode } from '../../lib/engines/statement-failure.js'
+import { Deadline } from '../../lib/engines/server/deadline.js'
 import { PreparedStatements } from '../../lib/engines/server/prepared-statements.js'
 
 type Done = (error: Error | null, result: object) => void
@@ -112,4 +118,50 @@ test('D-233: MariaDB: a statement whose connection breaks while it is prepared w
     return {}
   })
   t.equal(await closed.ask('insert ?', [1]), notSentCode, 'the driver had noticed before')
+})
+
+test('D-231: an answer that came in time counts, although the process was too busy to read it', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => { server.close() })
+  await once(server, 'listening')
+  const near = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const [far] = await once(server, 'connection') as [Socket]
+  t.teardown(() => { near.destroy() })
+  const outcome = new Promise((resolve) => {
+    const deadline = new Deadline(20, () => { resolve('late') })
+    near.once('data', () => {
+      deadline.end()
+      resolve('answered')
+    })
+  })
+  far.end('answer')
+  for (const start = performance.now(); performance.now() - start < 60;);
+  t.equal(await outcome, 'answered')
+  t.equal(await new Promise((resolve) => new Deadline(1, () => { resolve('late') })), 'late')
+})
+
+/** Failures of connections whose properties do not show that they come from a driver. */
+const bare = () => [
+  new Error('Connection terminated unexpectedly'),
+  Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read', fatal: true })
+]
+
+test('D-51: a failure of a connection of the plugin is one of the database, whatever it says', async (t) => {
+  for (const failure of bare()) t.equal(toHostError(postgresDialect, failure), failure, 'another service has failed')
+  for (const failure of bare()) {
+    const { connection } = postgresWith((_client, done) => { done(failure, {}) })
+    const thrown: unknown = await connection.query('select', []).catch((error: unknown) => error)
+    t.equal(thrown, failure)
+    t.match(toHostError(postgresDialect, thrown), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE' })
+  }
+  const [, lost] = bare()
+  t.equal(toHostError(mariadbDialect, lost), lost, 'another service has failed')
+  const { connection } = mariadbWith((done) => {
+    setImmediate(() => { done(lost as unknown as QueryError, []) })
+    return { statement: {} }
+  })
+  const thrown = await new Promise((resolve) => { connection.query('select ?', [1], resolve) })
+  t.equal(thrown, lost)
+  t.match(toHostError(mariadbDialect, thrown), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE' })
+  t.equal(toHostError(mariadbDialect, undefined), undefined)
 })

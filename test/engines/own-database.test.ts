@@ -194,6 +194,29 @@ async function plainDatabase (
   return url === undefined ? undefined : plain[engine](url)
 }
 
+test('D-160: on SQLite with a plain driver, too, a hook of many statements is given up in time', async (t) => {
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new SQLite(':memory:') }) })
+  await createTables(db, [Line])
+  const app = Fastify()
+  t.teardown(async () => {
+    await app.close()
+    await db.destroy()
+  })
+  await app.register(restModels, { db, limits: { statementTime: 200 } })
+  const values = { message: 'of the hook' }
+  app.restModels.register(Line, {
+    auth: openAuth(),
+    afterWrite: async (write) => {
+      const end = performance.now() + 1500
+      while (performance.now() < end) await write.db.insertInto('line').values(values).execute()
+    }
+  })
+  await app.restModels.setup()
+  const { statusCode } = await client(app).post('/api/line/', { message: 'x' })
+  t.equal(statusCode, 503)
+  t.same(await db.selectFrom('line').selectAll().execute(), [])
+})
+
 const Event = defineModel('Event', { moment: datetime({ nullable: true }), day: date({ nullable: true }) })
 const moments: ReadonlyArray<readonly [stored: string, moment: string | null, day: string | null]> = [
   ['2024-03-10 02:30:00', '2024-03-10 02:30:00', '2024-03-10'],

@@ -579,6 +579,27 @@ test('D-160: a hook that takes longer than limits.statementTime is a 503, and it
   }
 })
 
+test('D-160: a hook of many statements, one after another, is given up in time, and blocks nobody', async (t) => {
+  let ticks = 0
+  const timer = setInterval(() => { ticks++ }, 10)
+  t.teardown(() => { clearInterval(timer) })
+  const repeat = async (ask: () => Promise<unknown>) => {
+    const end = performance.now() + 1500
+    while (performance.now() < end) await ask()
+  }
+  for (const isAfter of [true, false]) {
+    const app: TestApp = await shop(t, isAfter
+      ? { afterWrite: async (write) => { await repeat(async () => { await outbox(write) }) } }
+      : { beforeWrite: async () => { await repeat(async () => await topics(app)) } })
+    ticks = 0
+    const answer = await app.put('/api/order/1/', { title: 'y' }, { as })
+    t.match(answer.json(), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE' })
+    t.ok(ticks >= 5, `timers have fired ${ticks} times`)
+    t.match(await app.rowsOf('orders'), [{ title: 'first' }, { title: 'second' }])
+    t.same(await topics(app), [])
+  }
+})
+
 test('D-160: a limit longer than timers can be is none', async (t) => {
   const pause = async () => { await new Promise<void>((resolve) => setTimeout(resolve, 20)) }
   const options = { limits: { statementTime: Number.MAX_SAFE_INTEGER } }

@@ -10,7 +10,8 @@ import restModels, {
 } from '../../lib/index.js'
 import { RecordTurns } from '../../lib/database/record-turns.js'
 import { Semaphore } from '../../lib/engines/semaphore.js'
-import { NoConnection } from '../../lib/engines/statement-failure.js'
+import { NoConnection, notSent, markDriverFailure } from '../../lib/engines/statement-failure.js'
+import { openWay } from '../failover/way.js'
 import { emptyDatabase, engine, openUrl } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
 import { buildApp, client, User, type BuildOptions, type TestApp } from '../support/site.js'
@@ -417,9 +418,63 @@ test('D-51: a policy or a hook that finds no free connection of the database is 
     for (const path of ['/api/asking/', '/api/hooked/']) t.equal((await send(path)).statusCode, 201, path)
   })
 
+test('D-51: a connection that is lost in a statement by the db of the app is a 503 with Retry-After', onServer,
+  async (t) => {
+    const { url, remove } = await emptyDatabase()
+    t.teardown(remove)
+    const way = await openWay(t, url)
+    const db = openUrl(way.url, { statementTimeout: 500 })
+    const app = Fastify()
+    t.teardown(async () => {
+      await app.close()
+      await db.destroy()
+    })
+    await createTables(db, [Plain])
+    await app.register(restModels, { db, limits: { statementTime: 10_000 } })
+    let ask = async (): Promise<void> => {}
+    const asking: Policy = {
+      open: [],
+      authenticator: () => async () => {
+        await ask()
+        return { id: 1, admin: false }
+      },
+      permits: () => true
+    }
+    app.restModels.register(Plain, { auth: asking, path: 'asking' })
+    app.restModels.register(Plain, { auth: open, path: 'hooked', beforeWrite: async () => { await ask() } })
+    await app.restModels.setup()
+    const send = async (path: string) => await app.inject({ method: 'POST', url: path, payload: { name: 'x' } })
+    const losing = sql`select 'lost' as answer`
+    const ways = {
+      cut: async () => { await losing.execute(db) },
+      'cut in a transaction': async () => {
+        await db.transaction().execute(async (transaction) => { await losing.execute(transaction) })
+      },
+      frozen: async () => {
+        await db.connection().execute(async (held) => {
+          way.freezeOpen()
+          await sql`select 'frozen' as answer`.execute(held)
+        })
+      }
+    }
+    way.cutBehind("'lost'")
+    for (const [how, lose] of Object.entries(ways)) {
+      for (const path of ['/api/asking/', '/api/hooked/']) {
+        ask = lose
+        const { statusCode, headers, body } = await send(path)
+        t.match({ statusCode, ...headers, body }, {
+          statusCode: 503, 'retry-after': '1', body: '"REST_MODELS_UNAVAILABLE"'
+        }, `${path}, ${how}`)
+        ask = async () => {}
+        t.equal((await send(path)).statusCode, 201, `${path} after ${how}`)
+      }
+    }
+  })
+
 test('D-51: what a policy throws decides the answer, but a database that cannot serve now is a 503', async (t) => {
   let thrown: unknown
   const fileFailure = Object.assign(new Error('secret'), { code: 'ENOENT', syscall: 'open' })
+  const ofService = Object.assign(new Error('secret'), { code: 'ECONNRESET', syscall: 'read', fatal: true })
   const auth: Policy = { open: [], authenticator: () => async () => { throw thrown }, permits: () => true }
   const { get } = await buildApp(t, {
     models: [Plain], register: (registry) => { registry.register(Plain, { auth }) }, undocumented: 'a policy may throw'
@@ -427,8 +482,10 @@ test('D-51: what a policy throws decides the answer, but a database that cannot 
   for (const [failure, status] of [
     [new Error('secret'), 500], [undefined, 500], [Object.assign(new Error('secret'), { code: '403' }), 500],
     [new Error('secret', { cause: { code: '40001' } }), 500], [fileFailure, 500],
+    [ofService, 500], [new Error('Connection terminated unexpectedly'), 500],
     [new NoConnection('secret'), 503], [Object.assign(new Error('secret'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }), 500],
-    [Object.assign(new Error('secret'), { code: engine === 'sqlite' ? 'SQLITE_BUSY' : 'NOT_SENT' }), 503],
+    [Object.assign(new Error('secret'), { code: 'NOT_SENT' }), 500],
+    [engine === 'sqlite' ? Object.assign(new Error(), { code: 'SQLITE_BUSY' }) : markDriverFailure(notSent()), 503],
     [Object.assign(new Error('secret'), { statusCode: 418 }), 418], [Object.assign(new Error('secret'), busy), 503],
     [Object.assign(new Error('secret'), busy, { statusCode: 418 }), 418]
   ] as const) {

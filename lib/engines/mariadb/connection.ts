@@ -1,7 +1,7 @@
 import type { CompiledQuery, MysqlPoolConnection } from 'kysely'
 import type { QueryError, QueryOptions } from 'mysql2'
 import { rollbackText, type ArrayRows, type Row } from '../executor.js'
-import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
+import { lostCode, noAnswerCode, notSent, markDriverFailure } from '../statement-failure.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
 import type { Lease } from '../server/node-connections.js'
@@ -54,7 +54,10 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   query (sql: string, values: unknown[]): Streaming
   query (sql: string, values: unknown[], callback: Callback<Record<string, unknown>>): void
   query (sql: string, values: unknown[], callback?: Callback<Record<string, unknown>>): Streaming | void {
-    return callback === undefined ? this.#connection.query(sql, values) : this.#send({ sql, values }, callback)
+    if (callback === undefined) return this.#connection.query(sql, values)
+    this.#send<Record<string, unknown>>({ sql, values }, (error, result) => {
+      callback(error && markDriverFailure(error), result)
+    })
   }
 
   askObjects (query: CompiledQuery): Promise<Answer<Row>> {

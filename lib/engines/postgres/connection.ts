@@ -1,6 +1,6 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import { rollbackText, type ArrayRows, type Row } from '../executor.js'
-import { lostCode, noAnswerCode, notSent } from '../statement-failure.js'
+import { lostCode, noAnswerCode, notSent, markDriverFailure } from '../statement-failure.js'
 import { noAnswer } from '../server/ask-alone.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
@@ -135,10 +135,11 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
    */
   #ask<R> (query: DriverQuery, values: unknown[], timeout: number): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {
-      if (!this.#canSend()) return reject(notSent())
+      const fail = (failure: Error): void => { reject(markDriverFailure(failure)) }
+      if (!this.#canSend()) return fail(notSent())
       const deadline = new Deadline(timeout, () => {
         this.#abandon()
-        reject(noAnswer())
+        fail(noAnswer())
       })
       this.#use.ask()
       this.#client.query<R>(query, values, (error, result) => {
@@ -147,8 +148,8 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
           this.#judge(error)
           // Nobody else may get a connection whose transaction is still open.
           if (query.text === rollbackText) this.#use.spend()
-          reject(error)
-        } else if (unconfirmed.delete(this.#client)) reject(notConfirmed())
+          fail(error)
+        } else if (unconfirmed.delete(this.#client)) fail(notConfirmed())
         else resolve(result)
         this.#use.answer()
       })

@@ -17,12 +17,16 @@ export class Deadline {
     this.#onLate = undefined
   }
 
-  /** Calls `onLate`, if {@link end} was not called before. Only the timer calls this, when the time is up. */
+  /** Calls `onLate`, if {@link end} was not called before. Called only when the time is up. */
   expire (): void {
     this.#onLate?.()
   }
 }
 
+/**
+ * Expires a deadline when the sockets have been read. If the process was stopped or busy until now, the answer may have
+ * arrived in time, but timers come first.
+ */
 function expire (deadline: Deadline): void {
-  deadline.expire()
+  setImmediate(() => { deadline.expire() })
 }

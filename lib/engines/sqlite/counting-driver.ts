@@ -2,6 +2,7 @@ import {
   SqliteDriver, type CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDialectConfig
 } from 'kysely'
 import type { Events } from '../../events/events.js'
+import { TurnClock } from '../event-loop-turn.js'
 import type { SqliteConnection } from './connection.js'
 import type { GroupCommit } from './group-commit.js'
 import { isLocked, lockTimeoutMs, retryWhileLocked } from './lock.js'
@@ -45,12 +46,13 @@ export class CountingDriver extends SqliteDriver {
 
 /**
  * Kysely's connection. A statement waits for the lock of another process without blocking this process, and fails after
- * 2 seconds. A streamed query fails without such a wait.
+ * 2 seconds. A streamed query fails without such a wait. Many statements, one after another, do not block the process.
  */
 class RetryingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
   readonly #counted: SqliteConnection
   readonly #events: Events
+  readonly #clock = new TurnClock()
 
   constructor (connection: DatabaseConnection, counted: SqliteConnection, events: Events) {
     this.#connection = connection
@@ -63,6 +65,9 @@ class RetryingConnection implements DatabaseConnection {
       return await this.#executeUnlocked<R>(query)
     } catch (failure) {
       throw withValueCode(this.#counted.database, failure, query)
+    } finally {
+      // Not before the statement: a rollback that is sent meanwhile, because a hook is late, must come after it.
+      await this.#clock.pauseIfLong()
     }
   }
 
