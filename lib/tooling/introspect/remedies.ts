@@ -32,3 +32,9 @@ export function whyNoTable (kind: string): string {
 /** Note about a primary key that looks secret. */
 export const secretKey = "is a primary key that looks secret: paths and links show it, and 'exclude' cannot hide it. " +
   'Do not serve the model, or define by hand a model of a view with another key'
+
+/** Returns the name of the table that a foreign key refers to, for a note. */
+export function targetName ({ target }: { readonly target: string }): string {
+  // The catalog does not name a table that is not found by its bare name.
+  return target === '' ? 'a table of another schema' : `'${target}'`
+}
