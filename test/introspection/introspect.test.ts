@@ -813,6 +813,18 @@ test('D-84: a UUID or a text that is also a foreign key is sent by clients, and 
   t.strictSame((await app.inject({ method: 'POST', url: '/api/badge/', payload: { id: 'b' } })).json(), { id: 'b' })
 })
 
+test('D-273: a note says of a key that the database computes that no record can be created', {
+  skip: engine === 'mariadb' && 'which permits no such key'
+}, async (t) => {
+  const computed = "generated always as ('k' || v) stored not null unique"
+  const db = await database(t, [`create table word (v varchar(9) not null, k text ${computed})`])
+  const { notes } = await introspect(db)
+  t.strictSame(notes.map(describeNote), [
+    "Column 'k' of table 'word' is a key that the database computes, so that no record can be created: close creates " +
+      "in the policy, with closed: ['create']"
+  ])
+})
+
 test('D-86: a column that a secret refers to is a secret as well, unless it is a primary key', async (t) => {
   const db = await database(t, [
     'create table issued (id integer not null primary key, word varchar(36) unique, note varchar(9))',

@@ -10,7 +10,7 @@ import { maxKeyLength } from '../../values/field-options.js'
 import { holdsNull, holdsOnly } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { holdsUuids, whyUnreadable, type FoundReference, type FoundTable } from './read-database.js'
-import { byView, oddName, renameTable, targetName, whyNoTable } from './remedies.js'
+import { byView, computedKey, oddName, renameTable, targetName, whyNoTable } from './remedies.js'
 
 /** A table that can have a model, and its primary key, which has one column. */
 export interface KeyedTable {
@@ -140,9 +140,13 @@ function isMade ({ kind, column: { generated }, reference }: FoundKey): boolean 
   return kind === 'key' && isYes(generated) && reference === undefined
 }
 
-/** Returns notes about what a primary key cannot declare: that it is also a foreign key, or the column's default. */
+/**
+ * Returns notes about what a primary key cannot declare: that the database computes it, that it is also a foreign key,
+ * or the column's default.
+ */
 function notesOf (found: FoundKey): readonly Note[] {
-  const { column: { table, name }, reference } = found
+  const { column: { table, name, computed }, reference } = found
+  if (isYes(computed) && !isMade(found)) return [{ table, column: name, why: computedKey }]
   const why = reference === undefined
     ? whyUndeclared(found)
     : `also refers to ${targetName(reference)}, which the key cannot declare: no 'include' and no filter follows it, ` +

@@ -33,6 +33,10 @@ export function whyNoTable (kind: string): string {
 export const secretKey = "is a primary key that looks secret: paths and links show it, and 'exclude' cannot hide it. " +
   'Do not serve the model, or define by hand a model of a view with another key'
 
+/** Note about a primary key that the database computes from other columns, or that no create may contain. */
+export const computedKey = 'is a key that the database computes, so that no record can be created: close creates in ' +
+  "the policy, with closed: ['create']"
+
 /** Returns the name of the table that a foreign key refers to, for a note. */
 export function targetName ({ target }: { readonly target: string }): string {
   // The catalog does not name a table that is not found by its bare name.
