@@ -196,6 +196,22 @@ test('D-85: a default that others wrote with escapes is the text that the databa
     rows)
 })
 
+test('D-85: a default of a text that is written without quotes is what SQLite stores, or has a note', {
+  skip: engine !== 'sqlite' && 'servers convert such defaults themselves'
+}, async (t) => {
+  const db = await database(t, [
+    `create table note (id integer not null primary key, a text default 007, b text default +5, c text default -0,
+      d varchar(9) default true, e text default 1e3, f text default 1.50, g text default 9223372036854775808)`,
+    'insert into note (id) values (1)'
+  ])
+  const { models: [model], notes } = await introspect(db)
+  const { rows } = await sql`select a, b, c from note`.execute(db)
+  const declared = model?.columns.slice(1).map(({ name, options }) => [name, options.default]) ?? []
+  t.strictSame([Object.fromEntries(declared.slice(0, 3))], rows)
+  t.strictSame(declared.slice(3).map(([, value]) => value), [undefined, undefined, undefined, undefined])
+  t.strictSame(notes.map(({ column }) => column), ['d', 'e', 'f', 'g'])
+})
+
 /** Columns whose default is the current time, and one whose default no field can declare. */
 const filled = {
   sqlite: `a datetime not null default (datetime('now')), b datetime default (strftime('%Y-%m-%d %H:%M:%S', 'now')),
