@@ -389,6 +389,23 @@ test('a key beyond the integers of JSON leaves its table out', {
     'view that shows the key as text'])
 })
 
+test('D-93: negative integers in a key have a note, because no path reaches them', async (t) => {
+  const db = await database(t, [
+    'create table person (id int not null primary key, name varchar(9))',
+    'create table place (id int not null primary key, name varchar(9))',
+    "insert into person values (-1, 'system'), (1, 'Ann')", 'insert into place (id) values (0)'
+  ])
+  const found = await introspect(db)
+  t.strictSame(found.notes.map(describeNote), [
+    "Column 'id' of table 'person' holds negative integers, which are no keys of the API: lists show such records, " +
+      'but no path reaches them; define by hand a model of a view that shows the key as text'
+  ])
+  const app = await serve(t, db, found.models)
+  t.equal((await app.inject('/api/person/')).json().objects.length, 2)
+  t.equal((await app.inject('/api/person/-1/')).statusCode, 404)
+  t.equal((await app.inject('/api/place/0/')).statusCode, 200)
+})
+
 test('one odd table is left out with a note, and the others are there', async (t) => {
   const long = `_${'1'.repeat(59)}`
   const db = await database(t, [

@@ -7,10 +7,10 @@ import { isSqlName } from '../../model/check-options.js'
 import { defineModel } from '../../model/define-model.js'
 import { keyName } from '../../model/model.js'
 import { maxKeyLength } from '../../values/field-options.js'
-import { holdsNull, holdsOnly } from './held-values.js'
+import { holdsNegative, holdsNull, holdsOnly } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { holdsUuids, whyUnreadable, type FoundReference, type FoundTable } from './read-database.js'
-import { byView, computedKey, oddName, renameTable, targetName, whyNoTable } from './remedies.js'
+import { byView, computedKey, negativeKey, oddName, renameTable, targetName, whyNoTable } from './remedies.js'
 
 /** A table that can have a model, and its primary key, which has one column. */
 export interface KeyedTable {
@@ -60,7 +60,7 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
   const foundKey: FoundKey = { column, kind, reference: table.references.get(column.name) }
   const key = keyOf(foundKey, handle.dialect)
   return await whyUnfit(handle, column, kind) ?? whyUndefinable(key) ??
-    { table, column, key, notes: notesOf(foundKey) }
+    { table, column, key, notes: [...notesOf(foundKey), ...await negativeNotes(handle, foundKey)] }
 }
 
 /**
@@ -152,6 +152,12 @@ function notesOf (found: FoundKey): readonly Note[] {
     : `also refers to ${targetName(reference)}, which the key cannot declare: no 'include' and no filter follows it, ` +
       "and a create must send 'id'"
   return why === undefined ? [] : [{ table, column: name, why }]
+}
+
+/** Returns a note about an integer key that holds negative integers; none for any other key. */
+async function negativeNotes (handle: Handle, { kind, column }: FoundKey): Promise<readonly Note[]> {
+  if (kind !== 'key' || !await holdsNegative(handle, column)) return []
+  return [{ table: column.table, column: column.name, why: negativeKey }]
 }
 
 /**
