@@ -19,12 +19,13 @@ const secretNames: readonly RegExp[] = [
   /(?:^|_)(?:psk|ssn|nonce|otep)(?:_|$)/,
   // Only certain keys, codes and ids are secrets.
   /(?:api|priv(?:ate)?|access|enc(?:rypt(?:ion|ed))?|wallet|signing)_?key(?:_|$)/,
-  /(?:hmac|ssh|gpg|pgp|rsa|aes|master|consumer|shared)_?key(?:_|$)/,
+  /(?:hmac|ssh|gpg|pgp|rsa|aes|tls|ssl|(?<!g)host|(?<!con)cert(?:ificate)?|master|consumer|shared)_?key(?:_|$)/,
   /(?:deploy|licen[cs]e|session|auth|activation|confirm(?:ation)?|verification|recovery|(?<!p)reset|otp)_?key(?:_|$)/,
   /(?:^|_|user)act_?key(?:_|$)/,
   /(?:recovery|backup|scratch|(?<!p)reset|verif(?:y|ication)|confirm(?:ation)?|activation|unlock)_?code(?:_|$)/,
   /(?:invit(?:e|ation)|auth(?:ori[sz]ation)?|access|security|login|sms|otp|mfa|tfa|two_?factor)_?code(?:_|$)/,
   /sess(?:ion)?_?(?:id|data|cookie)(?:_|$)/,
+  /(?:^|_|user)auth_?data(?:_|$)|(?:two_?factor|mfa|tfa)_?remember(?:_|$)/,
   /code_?verifier|security_?answer|card_?number|(?:card|(?:^|_)cc)_?(?:number|num|no)(?:_|$)/,
   // This leaves out names about cookies, such as a consent to them.
   /cookie(?:_?(?:value|data))?$/
@@ -36,13 +37,13 @@ const secretNames: readonly RegExp[] = [
  */
 const harmlessNames: readonly RegExp[] = [
   // Words for facts match alone or after one of these words: not at the end of `exchange`, `unused`, `corporate`.
-  /(?<=^|_|(?:word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie)s?|last|min|max)(?:count|type|length|limit|rate|used|changed?|expire|expiry|expiration|enabled|required|attempt)$/,
+  /(?<=^|_|(?:word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie)s?|last|min|max)(?:count|type(?:_?id)?|length|limit|rate|used|changed?|expire|expiry|expiration|enabled|required|attempt)$/,
   /(?:changed|updated|created|modified|expires?|sent|used)_?(?:at|on|date|time)$/,
   /^(?:is|has|must|needs?|requires?)(?:_|(?=password|secret|token|otp))|^mustchange/
 ]
 
-/** Names of columns that hold secrets only in tables of secrets, sessions, verifications or second factors. */
-const bareNames = new Set(['key', 'value', 'code', 'data', 'payload', 'sid', 'sess'])
+/** Names of columns that hold secrets only in tables of secrets, keys, sessions, verifications or second factors. */
+const bareNames = new Set(['key', 'keydata', 'key_data', 'value', 'code', 'config', 'data', 'payload', 'sid', 'sess'])
 
 /**
  * Patterns of names of tables, in the form of {@link secretNames}. In these tables, columns with {@link bareNames} hold
@@ -51,13 +52,20 @@ const bareNames = new Set(['key', 'value', 'code', 'data', 'payload', 'sid', 'se
 const secretTables: readonly RegExp[] = [
   /(?:session|verification|authenticator)$/,
   /(?:mail|account|user|phone|sms|sign_?up|login|registration)_?confirmation$/,
-  /(?:^|_)(?:mfa|two_?factor)(?:_|$)/
+  /(?:^|_)(?:mfa|two_?factor)(?:_|$)|second_?factor/,
+  /(?:^|_)jwk(?:_|$)|key_?(?:store|ring|pair)$/
 ]
 
-/** Matches the names of tables of OAuth. Leaves out names with `coauthor`, which contain `oauth` by chance. */
-const oauthTable = /(?:^|_)o_auth|(?<!c)oauth(?!or)|oidc/
-/** Names of columns with codes that OAuth exchanges for a token: secrets in tables that {@link oauthTable} matches. */
+/**
+ * Matches the names of tables of OAuth, of codes of devices, and of invitations. Leaves out names with `coauthor`,
+ * which contain `oauth` by chance.
+ */
+const grantTable = /(?:^|_)o_auth|(?<!c)oauth(?!or)|oidc|device_?(?:code|auth)|invit(?:e|ation)$/
+/** Names of columns with codes that give access or a token: secrets in tables that {@link grantTable} matches. */
 const grantCodes = new Set(['code', 'device_code', 'user_code'])
+
+/** Matches the names of tables of users. In these, a text `activation` is a code that gives access, as in Joomla. */
+const userTable = /(?:user|account|member)$/
 
 /**
  * Matches names of columns that, in a table of sessions, may hold the text of the cookie, such as `session_token`. If a
@@ -100,7 +108,8 @@ function isSecretIn ({ name: table, columns }: NamedTable, name: string, kind: S
   if (bareNames.has(name.toLowerCase()) && (isSecretName(table) || secretTables.some((names) => names.test(title)))) {
     return true
   }
-  if (oauthTable.test(title) && grantCodes.has(snake(name))) return true
+  if (grantTable.test(title) && grantCodes.has(snake(name))) return true
+  if (userTable.test(title) && name.toLowerCase() === 'activation') return true
   // If sessions are found by a text `id`, the cookie holds this text. Whoever knows it is logged in.
   const isKey = name.toLowerCase() === 'id' && kind === 'text' && /session$/.test(title)
   return isKey && !columns.some((column) => cookieName.test(snake(column)))

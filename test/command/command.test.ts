@@ -494,6 +494,23 @@ test('D-113: a table whose records would lack a value is served without creates,
   t.equal((await app.inject({ method: 'PUT', url: '/api/place/1/', payload: { name: 'there' } })).statusCode, 200)
 })
 
+test('D-273: serve --write closes creates of a table whose key the database computes, which is said', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const database = new Database(path)
+  database.exec('create table place (id integer primary key, name text)')
+  database.exec("create table word (v text not null, k text as ('k' || v) stored not null unique, n integer)")
+  database.exec("insert into word (v) values ('a')")
+  database.close()
+  const { app, notes } = await serveDatabase(`sqlite:${path}`, { write: true })
+  t.teardown(async () => { await app.close() })
+  t.match(notes.filter(({ why }) => why.startsWith('takes no')), [
+    { table: 'word', why: "takes no create: the database computes its key 'k'" }
+  ])
+  t.equal((await app.inject({ method: 'POST', url: '/api/word/', payload: { id: 'kb', v: 'b' } })).statusCode, 401)
+  t.match((await app.inject({ method: 'PUT', url: '/api/word/ka/', payload: { v: 'a', n: 1 } })).json(), { n: 1 })
+  t.equal((await app.inject({ method: 'POST', url: '/api/place/', payload: { name: 'b' } })).statusCode, 201)
+})
+
 test('D-270: serve --write closes what SQLite would refuse because of a foreign key, which is said', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const database = new Database(path)

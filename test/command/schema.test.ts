@@ -69,6 +69,15 @@ test('D-208: introspect and serve read another schema, and name those that they 
   t.strictSame(models.map(({ name }) => name), ['Item'])
 })
 
+test('D-208: a schema that the option does not take is not recommended to it', needed, async (t) => {
+  const url = await databaseOf(t, 'create schema "my-app"', 'create table "my-app".item (id serial primary key)',
+    'create table public.page (id serial primary key)')
+  const { err } = await run(['introspect', url])
+  t.match(err, "Table 'my-app.item' is left out: it is in another schema, whose name --schema does not take; rename " +
+    'the schema\n')
+  t.match(await run(['introspect', url, '--schema', 'my-app']), { code: 2, err: 'letters, digits and underscores' })
+})
+
 test('D-208: a schema that does not exist is an error that names those that do', needed, async (t) => {
   const url = await databaseOf(t, 'create schema shop', 'create schema press')
   const wrong = async (name: string): Promise<readonly [Ran, Ran]> => [

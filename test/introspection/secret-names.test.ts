@@ -29,7 +29,8 @@ const secret = {
     'token_exchange', 'password_unused', 'password_corporate', 'secret_prototype', 'token_update',
     'password_archetype', 'token_corporate', 'password_migrate', 'security_stamp', 'otep', 'passkey', 'passkeys',
     'user_pw', 'smtp_pw', 'db_pw', 'priv_key', 'enc_key', 'wallet_key', 'seed_words', 'recovery_phrase',
-    'recovery_words', 'cc_num', 'card_num', 'card_no', 'magic_link', 'cookie', 'cookies', 'auth_cookie'
+    'recovery_words', 'cc_num', 'card_num', 'card_no', 'magic_link', 'cookie', 'cookies', 'auth_cookie',
+    'tls_key', 'ssl_key', 'host_key', 'ssh_host_key', 'cert_key', 'certificate_key'
   ],
   django: ['session_key', 'session_data', 'client_secret', 'code_verifier'],
   rails: ['encrypted_password', 'password_digest', 'reset_password_token', 'confirmation_token', 'unlock_token',
@@ -42,7 +43,9 @@ const secret = {
   magento: ['rp_token', 'password_hash', 'admin_session_id'],
   supabase: ['encrypted_password', 'recovery_token', 'email_change_token_new', 'reauthentication_token'],
   javascript: ['oauth_token_secret', 'refresh_token', 'backup_codes', 'private_key', 'credential_id'],
-  keycloak: ['secret_data', 'registration_token']
+  keycloak: ['secret_data', 'registration_token'],
+  directus: ['auth_data'],
+  vaultwarden: ['twofactor_remember', 'two_factor_remember']
 }
 
 /** Names that are none, though they have the same letters. */
@@ -64,7 +67,8 @@ const harmless = [
   'description', 'verified', 'confirmed', 'activation', 'token_rate', 'password_used', 'token_changed',
   'password_change', 'password_type', 'cookie_consent', 'cookie_policy', 'cookie_banner', 'card_note', 'card_notes',
   'account_number', 'seed', 'seeds', 'keywords', 'stamp', 'time_stamp', 'timestamp', 'link', 'accent_key',
-  'passkey_count', 'passkey_enabled', 'protein'
+  'passkey_count', 'passkey_enabled', 'protein', 'concert_key', 'ghost_key', 'identity_credential_type_id', 'config',
+  'key_data', 'device_code', 'user_code', 'author_data', 'auth_date', 'remember', 'host', 'cert'
 ]
 
 /** A name in snake case, in two forms of camel case, in capitals, and as PostgreSQL folds it. */
@@ -172,24 +176,33 @@ test('D-120: the text key of a session is its cookie, unless it is a UUID or sta
 
 test('D-120: confirmations, second factors and grants hold secrets under harmless names', async (t) => {
   const db = await openDatabase(t)
-  const columns = ['id integer', `key ${word}`, `code ${word}`, `data ${word}`, `status_code ${word}`]
+  const all = ['key', 'code', 'data', 'config', 'keyData']
+  const columns = ['id integer', ...[...all, 'status_code', 'activation'].map((name) => `${name} ${word}`)]
   const hidden = {
     all: [
-      'account_emailconfirmation', 'UserConfirmation', 'phone_confirmations', 'mfa_authenticator', 'TwoFactorMethod'
+      'account_emailconfirmation', 'UserConfirmation', 'phone_confirmations', 'mfa_authenticator', 'TwoFactorMethod',
+      'user_second_factors', 'identity_credentials', 'auth_authenticator', 'hydra_jwk', 'jwks', 'KeyStore'
     ],
-    code: ['oauth2_provider_grant', 'oauthauthdata', 'OAuthGrant', 'oidc_grants']
+    code: ['oauth2_provider_grant', 'oauthauthdata', 'OAuthGrant', 'oidc_grants', 'invites', 'UserInvitation'],
+    activation: ['jos_users', 'UserAccount', 'members']
   }
   const plain = [
-    'setting', 'country', 'orders', 'order_confirmation', 'coauthors', 'co_author', 'django_auth_group', 'grants'
+    'setting', 'country', 'orders', 'order_confirmation', 'coauthors', 'co_author', 'django_auth_group', 'grants',
+    'user_groups', 'factors', 'key_figures'
   ]
-  for (const table of [...hidden.all, ...hidden.code, ...plain]) await createKeyed(db, { [table]: columns })
+  for (const table of [...Object.values(hidden).flat(), ...plain]) await createKeyed(db, { [table]: columns })
   t.same([...await secretColumns(db, [])].sort(), [
-    ...hidden.all.flatMap((table) => ['key', 'code', 'data'].map((name) => `${table}.${name}`)),
-    ...hidden.code.map((table) => `${table}.code`)
+    ...hidden.all.flatMap((table) => all.map((name) => `${table}.${name}`)),
+    ...hidden.code.map((table) => `${table}.code`),
+    ...hidden.activation.map((table) => `${table}.activation`)
   ].sort())
-  await createKeyed(db, { oauth_device: ['id integer', `device_code ${word}`, `user_code ${word}`, 'code integer'] })
-  t.same([...await secretColumns(db, [])].filter((name) => name.startsWith('oauth_device')).sort(), [
-    'oauth_device.device_code', 'oauth_device.user_code'
+  await createKeyed(db, {
+    oauth_device: ['id integer', `device_code ${word}`, `user_code ${word}`, 'code integer'],
+    deviceCode: ['id integer', `deviceCode ${word}`, `userCode ${word}`, 'code integer'],
+    device: ['id integer', `device_code ${word}`, `user_code ${word}`]
+  })
+  t.same([...await secretColumns(db, [])].filter((name) => /^[^.]*device/.test(name)).sort(), [
+    'deviceCode.deviceCode', 'deviceCode.userCode', 'oauth_device.device_code', 'oauth_device.user_code'
   ])
 })
 

@@ -2,9 +2,10 @@ import type { AnyKysely } from '../../index.js'
 import type { Model } from '../../model/define-model.js'
 import { operations, writes, type Operation } from '../../policy/operations.js'
 import type { Policy } from '../../policy/policy.js'
+import { findComputed } from '../../tables/computed.js'
 import { findUnfillable } from '../../tables/creatable.js'
-import { findRefused } from '../../tables/enforceable.js'
-import { readTables } from '../../tables/read-tables.js'
+import { findRefused, type ImpossibleWrite, type PermittedWrites } from '../../tables/enforceable.js'
+import { readTables, type DatabaseTables } from '../../tables/read-tables.js'
 import { findReplacing } from '../../tables/replacing.js'
 import { findUntransactional } from '../../tables/transactional.js'
 import type { Note } from '../introspect/model-plan.js'
@@ -31,7 +32,7 @@ export async function findClosedWrites (
   const tables = await readTables(db, models)
   const unfillable = await findUnfillable(db, tables, models)
   const open = models.map((model) => ({ model, operations: writes, kept: [] }))
-  const refused = await findRefused(db, tables, open)
+  const refused = [...await findRefused(db, tables, open), ...computedKeys(tables, open)]
   const untransactional = await findUntransactional(db, tables, open)
   const replacing = await findReplacing(db, tables, open)
   const served = models.map((model) => ({
@@ -46,6 +47,15 @@ export async function findClosedWrites (
     ...refused.map(({ model: { table }, operation, why }) => ({ table, why: `takes no ${operation}: ${why}` }))
   ]
   return { served, notes: [...[...unfillable].flatMap(unfillableNotes), ...notes] }
+}
+
+/**
+ * Returns the creates that would set a column that the database computes. In the models of `introspect` only a key can
+ * be such a column, because the other ones are read-only.
+ */
+function computedKeys (tables: DatabaseTables, open: readonly PermittedWrites[]): readonly ImpossibleWrite[] {
+  return findComputed(tables, open).map(({ model, column: { name } }) =>
+    ({ model, operation: 'create', why: `the database computes its key '${name}'` }))
 }
 
 function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {

@@ -5,7 +5,7 @@ import { errors } from '../../errors.js'
 import { openMariadb } from '../../mariadb.js'
 import { openPostgres } from '../../postgres.js'
 import { openSqlite } from '../../sqlite.js'
-import { requireSchema } from '../introspect/require-schema.js'
+import { isSchemaName, requireSchema } from '../introspect/require-schema.js'
 
 type Settings = NonNullable<Parameters<typeof openPostgres>[1]> & { readonly readonly: boolean }
 type Open = (url: string, settings: Settings) => Kysely<Tables>
@@ -66,7 +66,7 @@ export async function openDatabase (
  */
 function inSchema (url: string, scheme: string, schema: string): string {
   if (openers[scheme] !== postgres) throw new errors.InvalidOptions('A schema can be named for PostgreSQL only')
-  if (!/^[A-Za-z_]\w*$/.test(schema)) {
+  if (!isSchemaName(schema)) {
     throw new errors.InvalidOptions('The name of a schema consists of letters, digits and underscores')
   }
   // A URL with several hosts is none for the class URL.

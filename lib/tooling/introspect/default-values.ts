@@ -43,7 +43,7 @@ export function defaultValue (kind: StorageName, declared: string | null): Json 
   if ((kind === 'date' || (kind === 'datetime' && !isDay)) && isNow(written)) return 'now'
   const text = bare(written)
   if (/^null$/i.test(text)) return undefined
-  const literal = readLiteral(text)
+  const literal = kind === 'text' ? readTextLiteral(text) : readLiteral(text)
   return literal === undefined ? expression : literalConverters[kind]?.(literal) ?? expression
 }
 
@@ -87,6 +87,17 @@ function readLiteral (text: string): string | undefined {
   const [, other] = /^"((?:[^"]|"")*)"$/s.exec(text) ?? /^b'([01])'$/i.exec(text) ?? []
   if (other !== undefined) return other.replaceAll('""', '"')
   return /^(?:[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?|true|false)$/i.test(text) ? text : undefined
+}
+
+/**
+ * Returns what a text column stores for a literal: the text in its quotes, or the digits of a whole number, as `7` for
+ * `007`. Returns undefined for other literals without quotes, because engines store them in ways of their own: SQLite
+ * stores `1` for `true`, and `1.5` for `1.50`.
+ */
+function readTextLiteral (text: string): string | undefined {
+  // Longer numbers may exceed 64 bits, and are then stored as floating-point numbers.
+  if (/^[-+]?\d{1,18}$/.test(text)) return String(BigInt(text))
+  return text.endsWith("'") || text.endsWith('"') ? readLiteral(text) : undefined
 }
 
 /** Booleans by the literals, in lower case, that the engines write for them in a default. */

@@ -60,6 +60,11 @@ export async function holdsNull ({ db, dialect: { schema } }: Handle, { table, n
   return schema.keysMayBeNull !== true || await holds(db, table, sql`${sql.ref(name)} is null`)
 }
 
+/** True if a column of integers holds negative ones. False if the query fails. */
+export async function holdsNegative ({ db }: Pick<Handle, 'db'>, { table, name }: ColumnRow): Promise<boolean> {
+  return await holds(db, table, sql`${sql.ref(name)} < 0`)
+}
+
 /**
  * True if a column whose type is a date with time holds only dates, and at least one. Always false on PostgreSQL and
  * MariaDB, where such a column always holds a time.

@@ -7,10 +7,10 @@ import { isSqlName } from '../../model/check-options.js'
 import { defineModel } from '../../model/define-model.js'
 import { keyName } from '../../model/model.js'
 import { maxKeyLength } from '../../values/field-options.js'
-import { holdsNull, holdsOnly } from './held-values.js'
+import { holdsNegative, holdsNull, holdsOnly } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
-import { holdsUuids, whyUnreadable, type FoundTable } from './read-database.js'
-import { byView, oddName, renameTable, whyNoTable } from './remedies.js'
+import { holdsUuids, whyUnreadable, type FoundReference, type FoundTable } from './read-database.js'
+import { byView, computedKey, negativeKey, oddName, renameTable, targetName, whyNoTable } from './remedies.js'
 
 /** A table that can have a model, and its primary key, which has one column. */
 export interface KeyedTable {
@@ -57,9 +57,10 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
   if (kind === undefined) {
     return `has a primary key '${column.name}' that is ${column.written}, not an integer, a UUID or a text; ${byView}`
   }
-  const key = keyOf(column, kind, handle.dialect)
+  const foundKey: FoundKey = { column, kind, reference: table.references.get(column.name) }
+  const key = keyOf(foundKey, handle.dialect)
   return await whyUnfit(handle, column, kind) ?? whyUndefinable(key) ??
-    { table, column, key, notes: notesOf(column, kind) }
+    { table, column, key, notes: [...notesOf(foundKey), ...await negativeNotes(handle, foundKey)] }
 }
 
 /**
@@ -111,26 +112,63 @@ async function whyUnfit (handle: Handle, column: ColumnRow, kind: KeyKind): Prom
   return `has a primary key '${name}' with values that are not all ${values}; ${byView}`
 }
 
-function keyOf (column: ColumnRow, kind: KeyKind, { catalog }: Dialect): FieldPlan {
-  const { name, generated } = column
+/** A column that is the primary key of a table. */
+interface FoundKey {
+  readonly column: ColumnRow
+  readonly kind: KeyKind
+  /** The foreign key of the column; undefined if it has none. */
+  readonly reference: FoundReference | undefined
+}
+
+function keyOf (found: FoundKey, { catalog }: Dialect): FieldPlan {
+  const { kind, column, column: { name }, reference } = found
   const maxLength = describedAs(catalog, column)?.options.maxLength ?? Infinity
   const options = {
     ...(kind === 'text' && maxLength <= maxKeyLength && { maxLength }),
     ...(name !== keyName && { column: name }),
-    ...(kind === 'key' && !isYes(generated) && { generated: false })
+    ...(kind === 'key' && !isMade(found) && { generated: false }),
+    ...(kind === 'uuid' && reference !== undefined && { clientGenerated: true })
   }
   return { name: keyName, kind, options }
 }
 
 /**
- * Returns a note about the column's default, which a primary key cannot declare: a create must contain the key. Returns
- * none if there is no default, or if the API or the database makes the key.
+ * True if the database makes the integers of a key. A new integer would be that of an arbitrary record of another table
+ * if the key is also a foreign key, so clients must send such a key.
  */
-function notesOf ({ table, name, declared, generated }: ColumnRow, kind: KeyKind): readonly Note[] {
-  if (kind === 'uuid' || declared === null || (kind === 'key' && isYes(generated))) return []
+function isMade ({ kind, column: { generated }, reference }: FoundKey): boolean {
+  return kind === 'key' && isYes(generated) && reference === undefined
+}
+
+/**
+ * Returns notes about what a primary key cannot declare: that the database computes it, that it is also a foreign key,
+ * or the column's default.
+ */
+function notesOf (found: FoundKey): readonly Note[] {
+  const { column: { table, name, computed }, reference } = found
+  if (isYes(computed) && !isMade(found)) return [{ table, column: name, why: computedKey }]
+  const why = reference === undefined
+    ? whyUndeclared(found)
+    : `also refers to ${targetName(reference)}, which the key cannot declare: no 'include' and no filter follows it, ` +
+      "and a create must send 'id'"
+  return why === undefined ? [] : [{ table, column: name, why }]
+}
+
+/** Returns a note about an integer key that holds negative integers; none for any other key. */
+async function negativeNotes (handle: Handle, { kind, column }: FoundKey): Promise<readonly Note[]> {
+  if (kind !== 'key' || !await holdsNegative(handle, column)) return []
+  return [{ table: column.table, column: column.name, why: negativeKey }]
+}
+
+/**
+ * Returns the note about the column's default: a create must contain the key. Returns undefined if there is no default,
+ * or if the API or the database makes the key.
+ */
+function whyUndeclared (found: FoundKey): string | undefined {
+  const { kind, column: { declared } } = found
+  if (kind === 'uuid' || declared === null || isMade(found)) return undefined
   const condition = kind === 'text' ? ' if you declare no function as its default' : ''
-  const why = `has the default ${declared}, which the key cannot declare: on create 'id' is required${condition}`
-  return [{ table, column: name, why }]
+  return `has the default ${declared}, which the key cannot declare: on create 'id' is required${condition}`
 }
 
 /** Returns the reason why a primary key cannot be declared, in the words of defineModel(); undefined if it can. */

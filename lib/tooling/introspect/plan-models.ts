@@ -8,6 +8,7 @@ import { planKeys, type KeyedTable, type PlannedTable } from './plan-keys.js'
 import { columnOf, planUnique } from './plan-unique.js'
 import { readDatabase } from './read-database.js'
 import { byView, secretKey } from './remedies.js'
+import { isSchemaName } from './require-schema.js'
 import { secretColumns } from './secret-columns.js'
 
 /**
@@ -107,12 +108,17 @@ function keepsName (table: string): boolean {
 
 /**
  * Returns a note about each table that a statement finds only as `schema.table`, because the search path does not lead
- * to it. The note names the option `--schema`, which reads that schema. Returns none if the engine has no schemas.
+ * to it. The note names the option `--schema`, which reads that schema if it takes its name. Returns none if the engine
+ * has no schemas.
  */
 async function elsewhere ({ db, dialect: { catalog } }: Handle): Promise<readonly Note[]> {
   const { rows } = await catalog.elsewhere?.execute(db) ?? { rows: [] }
-  return rows.map(({ schema, table }) =>
-    ({ table: `${schema}.${table}`, why: `is in another schema; read it with --schema ${schema}` }))
+  return rows.map(({ schema, table }) => {
+    const remedy = isSchemaName(schema)
+      ? `; read it with --schema ${schema}`
+      : ', whose name --schema does not take; rename the schema'
+    return { table: `${schema}.${table}`, why: `is in another schema${remedy}` }
+  })
 }
 
 function finder (tables: ReadonlyArray<KeyedTable | PlannedTable>, fold: (name: string) => string): TargetOf {

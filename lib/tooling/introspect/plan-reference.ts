@@ -5,6 +5,7 @@ import { holdsOnly } from './held-values.js'
 import type { Note } from './model-plan.js'
 import type { KeyedTable, PlannedTable } from './plan-keys.js'
 import type { FoundReference, FoundTable, SharedReference } from './read-database.js'
+import { targetName } from './remedies.js'
 
 /**
  * Database and tables that are needed to plan the field of a foreign key. `introspect` shows what is added to `notes`
@@ -39,7 +40,7 @@ export async function planReference (
     const [shared] = sharedReferences.filter(({ columns }) => columns.includes(column.name))
     return shared === undefined ? undefined : note(whyShared(column, shared))
   }
-  const unfit = (why: string): undefined => note(`refers to ${nameOf(found)}, ${why}; ${plainValue}`)
+  const unfit = (why: string): undefined => note(`refers to ${targetName(found)}, ${why}; ${plainValue}`)
   const target = targetOf(found.target)
   if (target === undefined) return unfit('which has no model here')
   if (!('key' in target)) return unfit('whose primary key has several columns')
@@ -55,12 +56,7 @@ export async function planReference (
 
 function whyShared (column: ColumnRow, shared: SharedReference): string {
   const others = shared.columns.filter((name) => name !== column.name).map((name) => `'${name}'`)
-  return `refers to ${nameOf(shared)} together with ${others.join(', ')}; ${plainValue}`
-}
-
-function nameOf ({ target }: Pick<FoundReference, 'target'>): string {
-  // The catalog does not name a table that is not found by its bare name.
-  return target === '' ? 'a table of another schema' : `'${target}'`
+  return `refers to ${targetName(shared)} together with ${others.join(', ')}; ${plainValue}`
 }
 
 /** A foreign key of one column, and the table that it names. */

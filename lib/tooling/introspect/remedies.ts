@@ -32,3 +32,17 @@ export function whyNoTable (kind: string): string {
 /** Note about a primary key that looks secret. */
 export const secretKey = "is a primary key that looks secret: paths and links show it, and 'exclude' cannot hide it. " +
   'Do not serve the model, or define by hand a model of a view with another key'
+
+/** Note about a primary key that the database computes from other columns, or that no create may contain. */
+export const computedKey = 'is a key that the database computes, so that no record can be created: close creates in ' +
+  "the policy, with closed: ['create']"
+
+/** Note about an integer primary key that holds negative integers. */
+export const negativeKey = 'holds negative integers, which are no keys of the API: lists show such records, but no ' +
+  `path reaches them; ${byView}`
+
+/** Returns the name of the table that a foreign key refers to, for a note. */
+export function targetName ({ target }: { readonly target: string }): string {
+  // The catalog does not name a table that is not found by its bare name.
+  return target === '' ? 'a table of another schema' : `'${target}'`
+}

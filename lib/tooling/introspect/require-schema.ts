@@ -5,6 +5,11 @@ import { suggestion } from '../../suggest.js'
 /** Maximum number of names of schemas in an error. */
 const maxNames = 10
 
+/** True if the option `--schema` takes the name of a schema. */
+export function isSchemaName (name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name)
+}
+
 /**
  * Requires that a database has a schema, and that the database user may use it. Does nothing if the engine has no
  * schemas.
