@@ -152,6 +152,9 @@ test('columns of servers are stored as their types say', (t) => {
   t.same(['a'.repeat(63), 'ä'.repeat(31), 'a'.repeat(64), 'ä'.repeat(32)].map((text) => alters?.(text)),
     [false, false, true, true], 'by bytes')
   const { exact } = storageOf(mariadb, 'datetime', 'datetime(6)') ?? {}
+  const nulls = ['timestamp', 'timestamp(6)', 'datetime', 'datetime(6)'].map((written) => [0, 1].map((nullable) =>
+    mariadb.storage.datetime.ofType?.({ table: 'x', name: 'y', type: '', written, nullable }, {})?.replacesNull))
+  t.same(nulls, [[true, undefined], [true, undefined], [undefined, undefined], [undefined, undefined]])
   t.same(['2024-02-29 12:00:00.5', 'soon'].map((moment) => exact?.read(moment)), ['2024-02-29 12:00:00.5', undefined])
   t.equal(compile(storageOf(mariadb, 'number', 'float')?.select?.(ref)), 'cast(y as double)')
   t.equal(compile(storageOf(mariadb, 'decimal', 'double(9,4)')?.select?.(ref)), 'cast(cast(y as double) as char(80))')
