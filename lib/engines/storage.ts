@@ -181,6 +181,11 @@ export type StorageTable = Readonly<Record<StorageName, Storage>>
 /** Takes values from the driver as they are. */
 export const asIs = { decode: (stored: Stored) => stored as Json }
 
+/** True for a text with a blank at its end, which a column of the type `char` does not keep. */
+export function endsInBlank (value: Json): boolean {
+  return String(value).endsWith(' ')
+}
+
 /** Reads numbers that a driver may return as a number, a text or a BigInt. */
 export const asNumber = {
   decode: (stored: Stored): number => typeof stored === 'number' ? stored : Number(stored)
