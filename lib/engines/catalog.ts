@@ -142,8 +142,8 @@ export interface Catalog {
   /** Query for the names that no new index can have. */
   readonly indexNames: RawBuilder<TakenIndexName>
   /**
-   * Query for the columns that each unique index of a partitioned table must have. Absent for SQLite, which has no such
-   * tables, and for MariaDB, which tells the columns only as an expression.
+   * Query for the columns that each unique index of a partitioned table must have. Absent if the engine has no such
+   * tables.
    */
   readonly partitionColumns?: RawBuilder<PartitionRow>
   /** Query for the tables to which not every column can be added. Absent if the engine has no such tables. */

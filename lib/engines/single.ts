@@ -32,9 +32,13 @@ function toSingle (value: number): number {
 
 /**
  * Stores numbers in a column of floating-point numbers of 32 bits, which is selected as a double. Records show each
- * number with the fewest digits that identify it.
+ * number with the fewest digits that identify it. A number that would be shown as another one is refused.
  */
 export const asSingle = {
+  alters: (value: Json): boolean => {
+    const single = Math.fround(Number(value))
+    return !Number.isFinite(single) || shortest(single) !== value
+  },
   encode: (value: Json): Stored => toSingle(Number(value)),
   decode: (stored: Stored): number | null => {
     const value = asFinite.decode(stored)

@@ -74,6 +74,8 @@ export interface WrittenColumn {
   readonly referring?: string
   /** Collation of a text; null for other columns. Absent if no storage depends on it. */
   readonly collation?: string | null
+  /** 1 if the column may be null, otherwise 0; read with `isYes`. Absent if no storage depends on it. */
+  readonly nullable?: unknown
   /**
    * 1 if the database generates integers for the column, otherwise 0; read with `isYes`. Absent if no storage depends
    * on it.
@@ -166,6 +168,8 @@ export interface Storage {
    * 409. Absent if the column keeps every value.
    */
   readonly alters?: (value: Json) => boolean
+  /** True if the column would store something else in place of null, so that a write of null is refused with 409. */
+  readonly replacesNull?: true
   /** Converts a JSON value to what the driver takes. Absent if the driver takes the JSON value as it is. */
   readonly encode?: (value: Json) => Stored
   decode (stored: Stored, options: FieldOptions): Json
@@ -176,6 +180,11 @@ export type StorageTable = Readonly<Record<StorageName, Storage>>
 
 /** Takes values from the driver as they are. */
 export const asIs = { decode: (stored: Stored) => stored as Json }
+
+/** True for a text with a blank at its end, which a column of the type `char` does not keep. */
+export function endsInBlank (value: Json): boolean {
+  return String(value).endsWith(' ')
+}
 
 /** Reads numbers that a driver may return as a number, a text or a BigInt. */
 export const asNumber = {

@@ -181,7 +181,8 @@ export function encode (column: Column, value: Json, dialect: Dialect): Stored {
 export function encodeAll (values: ReadonlyMap<Column, Json>, dialect: Dialect): ReadonlyMap<Column, Stored> {
   const encoded = new Map<Column, Stored>()
   for (const [column, value] of values) {
-    if (value !== null && storageOf(column, dialect).alters?.(value) === true) {
+    const { alters, replacesNull } = storageOf(column, dialect)
+    if (value === null ? replacesNull === true : alters?.(value) === true) {
       throw new errors.Constraint({ cause: new Error(`Column '${column.name}' cannot keep the value as it is`) })
     }
     encoded.set(column, encode(column, value, dialect))

@@ -106,7 +106,7 @@ export const remove: Handler<undefined> = (resource) => async (request, reply) =
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
   // A trigger may replace the delete by an update. Only under a lock is it certain that nobody else made the update. On
   // SQLite a trigger may also refuse by raise(fail), which undoes what the statement did only in a transaction.
-  const isLocked = requireUnchanged !== undefined || resource.statements.isTriggered
+  const isLocked = requireUnchanged !== undefined || resource.statements.locksDeletes
   const hooked = resource.hooked ?? (isLocked ? withoutHooks(resource) : undefined)
   const isDeleted = hooked === undefined
     ? await runDelete(engine, resource, record)

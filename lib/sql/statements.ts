@@ -53,6 +53,8 @@ export interface Statements {
    * read again after the write.
    */
   readonly isTriggered: boolean
+  /** True if a delete locks the record first, because a trigger may change the record in place of the delete. */
+  readonly locksDeletes: boolean
 }
 
 export type Statement = (...parameters: readonly Stored[]) => Query
@@ -88,6 +90,7 @@ export function compileStatements (
   const insert = created.length === 0 ? table.expression(dialect.emptyRow) : table.values(slotsOf(created))
   const compile = (operation: StatementOperation, query: Compilable): Statement =>
     withParameters(query.compile(), { operation, resource: shape.name })
+  const isTriggered = dialect.triggered?.has(model) === true
   return Object.freeze({
     read: compile('read', read(reader, visible)),
     stored: compile('lock', read(engine, stored)),
@@ -95,7 +98,9 @@ export function compileStatements (
     written: compile('read', read(engine, visible)),
     delete: compile('delete', where(db.deleteFrom(model.table), isOwn(engine, shape))),
     comparesTexts: hasTextKey(model),
-    isTriggered: dialect.triggered?.has(model) === true
+    isTriggered,
+    // A server cannot lock the rows of some views.
+    locksDeletes: isTriggered && (dialect.isEmbedded || dialect.views?.has(model) !== true)
   })
 }
 

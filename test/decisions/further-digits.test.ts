@@ -272,6 +272,8 @@ const roundingInMariadb = [
 /** Types of columns that round, with the kind of the field, and values that such a column keeps or would round. */
 const rounding = [
   ['number', 'integer', [2, -7], [2.5, 1e-7]],
+  ['number', engine === 'mariadb' ? 'float' : 'real', [0.1, 16777216, 3.1415927, -3.4028235e38, 0],
+    [16777217, 3.14159265, 0.1 + 0.2, -1e39, 1e-50]],
   ['number', 'decimal(20, 4)', [1.5, 1.2345, 1234567890123456], [1.23456789, 5e-324]],
   ['decimal', 'decimal(10, 2)', ['1.2300', '-5.1'], ['1.2399', '0.001']],
   ...engine === 'mariadb' ? roundingInMariadb : []
@@ -324,7 +326,10 @@ test('only values with more digits than their column keeps are refused', async (
     ['mariadb', 'decimal', 'decimal(9,0) unsigned', '12.00', '12.01'],
     ['mariadb', 'decimal', 'int(11)', '7.00', '7.50'],
     ['mariadb', 'decimal', 'double(9,1)', '7.10', '7.15'], ['mariadb', 'number', 'int(11)', 1e21, 2.5],
-    ['mariadb', 'number', 'decimal(20,4)', 1.2345, 1.23456], ['mariadb', 'number', 'float(7,2)', 1.25, 1.255]
+    ['mariadb', 'number', 'decimal(20,4)', 1.2345, 1.23456], ['mariadb', 'number', 'float(7,2)', 1.25, 1.255],
+    ['mariadb', 'number', 'float(9,2)', 16777216, 16777217], ['mariadb', 'number', 'float', 0.1, 3.14159265],
+    ['postgres', 'number', 'real', 0.1, 3.14159265], ['postgres', 'number', 'real', -0, 1e-50],
+    ['postgres', 'number', 'real', -3.4028235e38, 1e39]
   ] as const) {
     const column = { table: 'x', name: 'y', type: '', written }
     const { alters } = dialects[name].storage[kind].ofType?.(column, {}) ?? {}
@@ -333,8 +338,8 @@ test('only values with more digits than their column keeps are refused', async (
   const precise = { table: 'x', name: 'y', type: '', written: 'numeric(900,300)' }
   t.equal(dialects.postgres.storage.number.ofType?.(precise, {})?.alters?.(1e-200), false)
   for (const [name, kind, written] of [
-    ['postgres', 'number', 'numeric'], ['postgres', 'number', 'real'], ['postgres', 'decimal', 'numeric(12,4)'],
-    ['mariadb', 'number', 'float'], ['mariadb', 'decimal', 'double'], ['mariadb', 'decimal', 'decimal(12,4)']
+    ['postgres', 'number', 'numeric'], ['postgres', 'decimal', 'numeric(12,4)'], ['mariadb', 'decimal', 'double'],
+    ['mariadb', 'decimal', 'decimal(12,4)']
   ] as const) {
     const column = { table: 'x', name: 'y', type: '', written }
     t.equal(dialects[name].storage[kind].ofType?.(column, {})?.alters, undefined, `${name} ${written}`)

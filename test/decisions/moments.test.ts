@@ -722,6 +722,36 @@ for (const [kind, type, stored, shown] of unshown) {
   })
 }
 
+test('D-130: MariaDB: a null that a timestamp would replace by the current moment is a 409', {
+  skip: engine !== 'mariadb' && 'about MariaDB'
+}, async (t) => {
+  const db = await openDatabase(t)
+  await sql`create table event (${sql.raw(key)}, at timestamp not null default '2020-02-02', late timestamp(3) not null
+    default '2020-02-02', free timestamp null)`.execute(db)
+  const Event = defineModel('Event', {
+    at: datetime({ nullable: true }), late: datetime({ nullable: true }), free: datetime({ nullable: true })
+  })
+  const { get, post, put } = await buildApp(t, {
+    models: [],
+    options: { db, defaultAuth: everybody },
+    prepare: async () => { await sql`insert into event (id, at) values (1, '0000-00-00')`.execute(db) },
+    register: (registry) => { registry.register(Event) }
+  })
+  const [at, late] = ['2024-01-01 00:00:00', '2024-01-02 00:00:00']
+  const before = (await get('/api/event/1/')).json()
+  t.strictSame(before, { id: 1, at: null, late: '2020-02-02 00:00:00', free: null })
+  t.strictSame((await put('/api/event/1/', { at: null, free: at })).json(), { ...before, free: at }, 'as it was read')
+  for (const values of [{ late: null }, { at, late: null }]) {
+    t.equal((await put('/api/event/1/', values)).statusCode, 409)
+  }
+  for (const values of [{}, { at }, { at: null, late }]) {
+    t.equal((await post('/api/event/', values)).statusCode, 409)
+  }
+  t.strictSame((await put('/api/event/1/', { at, late, free: null })).json(), { id: 1, at, late, free: null })
+  t.equal((await put('/api/event/1/', { at: null })).statusCode, 409)
+  t.match((await get('/api/event/')).json().objects, [{ id: 1, at }])
+})
+
 test('D-130: the note on such a column says what a create without the field does, and what helps', async (t) => {
   const db = await openDatabase(t)
   const columns: Record<typeof engine, [string, string, unknown]> = {

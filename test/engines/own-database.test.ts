@@ -14,6 +14,7 @@ import restModels, {
 } from '../../lib/index.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
+import { introspect } from '../../lib/tools.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engineNames } from '../support/engines/find-engine.js'
 import { requireDatabase, requireEngine } from '../support/engines/lacks.js'
@@ -293,6 +294,20 @@ test('PostgreSQL that rounds numbers in texts has exact cursors, or is refused w
   await t.rejects(serve(t, plain.postgres(url), Sample), refusal)
   await runSql(url, `alter database "${name}" reset extra_float_digits`)
   await serve(t, plain.postgres(url), Sample)
+})
+
+test('PostgreSQL that reads backslashes in texts as escapes is set right on each connection', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  const name = new URL(url).pathname.slice(1)
+  await runSql(url, `alter database "${name}" set standard_conforming_strings = off`)
+  const Sample = defineModel('Sample', { path: text() })
+  const db = openPostgres<Tables>(url)
+  await createTables(db, [Sample])
+  t.match((await introspect(db)).models, [{ name: 'Sample' }])
+  const { get, post } = await serve(t, db, Sample)
+  t.equal((await post('/api/sample/', { path: "c:\\'" })).statusCode, 201)
+  t.equal((await get("/api/sample/?path=c:%5C'")).json().objects[0].path, "c:\\'")
 })
 
 const open = { postgres: openPostgres<Tables>, mariadb: openMariadb<Tables> }

@@ -133,7 +133,7 @@ test('columns of servers are stored as their types say', (t) => {
   t.match(compile(storageOf(postgres, 'number', 'numeric(9,2)')?.isWhole?.(ref)), 'then y = cast(cast(y as double')
   t.equal(storageOf(postgres, 'number', 'double precision'), undefined)
   t.equal(compile(storageOf(mariadb, 'text', 'time(6)')?.select?.(ref)), 'cast(y as char(80))')
-  for (const short of ['varchar(9)', 'varchar(2047)', 'char(9)', 'tinytext']) {
+  for (const short of ['varchar(9)', 'varchar(2047)', 'tinytext']) {
     t.equal(storageOf(mariadb, 'text', short), undefined, short)
   }
   for (const long of ['text', 'mediumtext', 'longtext', 'varchar(2048)']) {
@@ -148,10 +148,20 @@ test('columns of servers are stored as their types say', (t) => {
   ] as const) {
     t.equal(storageOf(mariadb, 'text', written)?.alters?.(text), isAltered, `${written} ${text}`)
   }
+  for (const char of [storageOf(postgres, 'text', 'character(9)', 'bpchar'), storageOf(mariadb, 'text', 'char(9)')]) {
+    t.same(['a', ' a', 'a ', '', ' '].map((text) => char?.alters?.(text)), [false, false, true, false, true], 'char')
+  }
+  const exactChar = mariadb.storage.text.ofType?.({
+    table: 'x', name: 'y', type: '', written: 'char(9)', collation: 'utf8mb4_nopad_bin'
+  }, {})
+  t.same([exactChar?.isCollated, exactChar?.alters?.('a ')], [undefined, true])
   const { alters } = storageOf(postgres, 'text', 'name', 'name') ?? {}
   t.same(['a'.repeat(63), 'ä'.repeat(31), 'a'.repeat(64), 'ä'.repeat(32)].map((text) => alters?.(text)),
     [false, false, true, true], 'by bytes')
   const { exact } = storageOf(mariadb, 'datetime', 'datetime(6)') ?? {}
+  const nulls = ['timestamp', 'timestamp(6)', 'datetime', 'datetime(6)'].map((written) => [0, 1].map((nullable) =>
+    mariadb.storage.datetime.ofType?.({ table: 'x', name: 'y', type: '', written, nullable }, {})?.replacesNull))
+  t.same(nulls, [[true, undefined], [true, undefined], [undefined, undefined], [undefined, undefined]])
   t.same(['2024-02-29 12:00:00.5', 'soon'].map((moment) => exact?.read(moment)), ['2024-02-29 12:00:00.5', undefined])
   t.equal(compile(storageOf(mariadb, 'number', 'float')?.select?.(ref)), 'cast(y as double)')
   t.equal(compile(storageOf(mariadb, 'decimal', 'double(9,4)')?.select?.(ref)), 'cast(cast(y as double) as char(80))')

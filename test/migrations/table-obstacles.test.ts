@@ -52,9 +52,12 @@ test('D-211: what is unique in a partitioned table has the columns of the partit
   const why = "model 'Event' has unique 'code' and 'size', but table 'event' is partitioned by day, which must be " +
     "among them: add the fields to 'unique', or do not declare it unique"
   const db = await openDatabase(t)
-  const isServer = engine === 'postgres'
+  const isServer = engine !== 'sqlite'
+  const partitions = {
+    sqlite: '', postgres: 'by range (day)', mariadb: 'by range (year(day)) (partition low values less than (2000))'
+  }[engine]
   await sql.raw('create table event (id bigint not null, day date not null, code varchar(9), size integer not null)' +
-    (isServer ? ' partition by range (day)' : '')).execute(db)
+    (isServer ? ` partition ${partitions}` : '')).execute(db)
   if (isServer) await t.rejects(writeMigration(db, [Event]), refused(why))
   const tables = await readTables(db, [Event])
   const facts = { ...await readTableFacts(readHandle(db), tables), partitions: [{ table: 'event', column: 'day' }] }
@@ -62,6 +65,30 @@ test('D-211: what is unique in a partitioned table has the columns of the partit
   const change = { model: Event, columns: [], unique: Event.uniqueTogether, indexes: [] }
   t.strictSame(tableObstacles(change, facts), [why])
   t.strictSame(tableObstacles({ ...change, unique: [dated] }, facts), [])
+})
+
+test('D-211: MariaDB: so do subpartitions, and partitions by the primary key', async (t) => {
+  if (engine !== 'mariadb') return
+  const db = await openDatabase(t)
+  const byKey = ['order', 'year'] as const
+  const columns = '`order` integer, year integer, size integer, primary key (`order`, year)'
+  for (const [table, partitions, by] of [
+    ['keyed', 'by key () partitions 2', 'order, year'],
+    ['split', 'by range (year) subpartition by hash (`order`) (partition low values less than (2000))', 'order, year'],
+    ['listed', 'by list columns (year) (partition low values in (1))', 'year']
+  ] as const) {
+    await sql.raw(`create table ${table} (${columns}) partition ${partitions}`).execute(db)
+    const plain = { order: integer(), year: integer(), size: integer({ nullable: true }) }
+    const code = text({ nullable: true, unique: true, maxLength: 9 })
+    const Item = defineModel('Item', { ...plain, code }, { table, key: byKey })
+    const why = `model 'Item' has unique 'code', but table '${table}' is partitioned by ${by}, which must be among ` +
+      "them: add the fields to 'unique', or do not declare it unique"
+    await t.rejects(writeMigration(db, [Item]), refused(why), table)
+    const unique = [['order', 'year', 'size']] as const
+    const Fitting = defineModel('Item', plain, { table, key: byKey, unique })
+    const { source = '' } = await writeMigration(db, [Fitting])
+    await t.resolves((await importMigration(source)).up(db), table)
+  }
 })
 
 test('D-211: a table of MariaDB with system versioning takes no column and no unique index', async (t) => {

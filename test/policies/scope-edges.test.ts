@@ -1,9 +1,11 @@
 // @servers: scopes are conditions in SQL
 
+import { sql } from 'kysely'
 import { test } from 'tap'
 import {
-  boolean, defineModel, foreignKey, hostAuth, integer, text, uuid, type Field, type Identity, type Model
+  boolean, defineModel, foreignKey, hostAuth, integer, number, text, uuid, type Field, type Identity, type Model
 } from '../../lib/index.js'
+import { engine } from '../support/database.js'
 import { buildApp } from '../support/site.js'
 
 const Company = defineModel('Company', { name: text({ unique: true }), active: boolean({ default: true }) })
@@ -97,6 +99,38 @@ test('a scope that fixes null sets null, whatever the default is', async (t) => 
   t.equal(created.statusCode, 201)
   t.same(created.json(), { id: 1, title: 'a', closed: null })
   t.equal((await post('/api/untitled/', { title: 'a' }, as(1))).statusCode, 403, 'no record is without a title')
+})
+
+test('a value that its column would change is refused, so that no record is stored outside the scope', async (t) => {
+  const Parcel = defineModel('Parcel', { weight: number(), code: text({ maxLength: 6 }) })
+  const type = engine === 'mariadb' ? 'float' : 'real'
+  const { post, put, get, rowsOf } = await buildApp(t, {
+    models: [Parcel],
+    undocumented: 'scopes',
+    prepare: async (_app, db) => {
+      await db.schema.alterTable('parcel').dropColumn('weight').execute()
+      await db.schema.alterTable('parcel').dropColumn('code').execute()
+      await sql`alter table parcel add column weight ${sql.raw(type)} not null default 0`.execute(db)
+      await sql`alter table parcel add column code char(6) not null default ''`.execute(db)
+    },
+    register: (registry) => {
+      registry.register(Parcel, { auth: members, scope: () => ({ weight: [0.1, 3.14159265], code: ['x', 'a '] }) })
+    }
+  })
+  const first = { weight: 0.1, code: 'x' }
+  t.equal((await post('/api/parcel/', first, as(1))).statusCode, 201)
+  const expected = engine === 'sqlite' ? 200 : 409
+  for (const change of [{ weight: 3.14159265 }, { code: 'a ' }]) {
+    const { statusCode } = await post('/api/parcel/', { ...first, ...change }, as(1))
+    t.equal(statusCode, engine === 'sqlite' ? 201 : 409, JSON.stringify(change))
+    t.equal((await put('/api/parcel/1/', change, as(1))).statusCode, expected, JSON.stringify(change))
+  }
+  if (engine !== 'sqlite') t.equal((await rowsOf('parcel')).length, 1)
+  const { body } = await get('/api/parcel/1/', as(1))
+  const again = await put('/api/parcel/1/', JSON.parse(body) as object, as(1))
+  t.strictSame([again.statusCode, again.json()], [200, JSON.parse(body)], 'what is sent back as it was read stays')
+  const found = `/api/parcel/?weight=${again.json().weight}&code=${encodeURIComponent(again.json().code)}`
+  t.equal((await get(found, as(1))).json().objects[0].id, 1)
 })
 
 test('a record that is its own neighbour cannot be moved out of a scope through that neighbour', async (t) => {

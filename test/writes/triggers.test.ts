@@ -2,7 +2,7 @@
 
 import { sql, type Kysely } from 'kysely'
 import { test } from 'tap'
-import { defineModel, foreignKey, integer, openAuth, text, userAuth } from '../../lib/index.js'
+import { defineModel, foreignKey, integer, key, openAuth, text, userAuth } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engine } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
@@ -72,6 +72,60 @@ test('D-261: what a trigger makes of a record after a write is in the answer, an
     t.equal((await get(`/api/doc/${id}/`)).statusCode, 404)
   }
 })
+
+/** Statements after which a write to `shown` runs a trigger of PostgreSQL that adds 100 to `revision`, by its place. */
+const addsLater = [
+  'create table base (id int primary key, title text, revision int not null default 0)',
+  `create function adds() returns trigger language plpgsql as $$ begin
+    update base set revision = revision + 100 where id = new.id; return null; end $$`
+]
+const after = (table: string) =>
+  `create trigger adds after insert or update of title on ${table} for each row execute function adds()`
+const later = {
+  'view of a table': [...addsLater, 'create view shown as select * from base', after('base')],
+  'view of a view': [
+    ...addsLater, 'create view between as select * from base', 'create view shown as select * from between',
+    after('base')
+  ],
+  partition: [
+    `create table shown (id int primary key, title text not null, revision int not null default 0)
+      partition by range (id)`,
+    'create table low partition of shown for values from (0) to (1000)',
+    'create view base as select * from shown', String(addsLater[1]), after('low')
+  ],
+  'view of its own': [
+    String(addsLater[0]),
+    'create view shown as select base.* from base left join base other on other.id = base.id',
+    `create function writes() returns trigger language plpgsql as $$ begin
+      if tg_op = 'DELETE' then delete from base where id = old.id; return old; end if;
+      if tg_op = 'INSERT' then insert into base values (new.id, new.title, 100);
+      else update base set title = new.title, revision = revision + 100 where id = old.id; end if;
+      return new; end $$`,
+    'create trigger writes instead of insert or update or delete on shown for each row execute function writes()'
+  ]
+}
+
+for (const [place, statements] of Object.entries(later)) {
+  test(`D-261: PostgreSQL: so is what a trigger of a ${place} makes`, {
+    skip: engine !== 'postgres' && 'about PostgreSQL'
+  }, async (t) => {
+    const Shown = defineModel('Shown', {
+      id: key({ generated: false }), title: text(), revision: integer({ readOnly: true })
+    })
+    const { get, post, put, delete: remove } = await buildApp(t, {
+      models: [],
+      prepare: async (_app, db) => { for (const statement of statements) await sql.raw(statement).execute(db) },
+      register: (registry) => { registry.register(Shown, { auth: openAuth(), etag: true }) }
+    })
+    const created = await post('/api/shown/', { id: 1, title: 'a' })
+    t.strictSame(created.json(), { id: 1, title: 'a', revision: 100 })
+    const updated = await put('/api/shown/1/', { title: 'b' })
+    t.strictSame(updated.json(), { id: 1, title: 'b', revision: 200 })
+    t.strictSame((await get('/api/shown/1/')).headers.etag, updated.headers.etag)
+    t.equal((await remove('/api/shown/1/')).statusCode, 204)
+    t.equal((await get('/api/shown/1/')).statusCode, 404)
+  })
+}
 
 const Task = defineModel('Task', { owner: foreignKey(() => User), title: text() })
 

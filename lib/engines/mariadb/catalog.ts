@@ -93,6 +93,16 @@ export const mariadbCatalog: Catalog = {
   indexNames: sql`
     select table_name as \`table\`, index_name as name
     from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
+  // An expression writes each column in backticks; it is empty if the primary key partitions the table.
+  partitionColumns: sql`
+    select distinct p.table_name as \`table\`, c.column_name as \`column\`, c.ordinal_position
+    from information_schema.partitions p
+    join information_schema.columns c on c.table_schema = p.table_schema and c.table_name = p.table_name
+    where p.table_schema = database() and p.partition_method <> 'SYSTEM_TIME' and (
+      instr(concat(p.partition_expression, coalesce(p.subpartition_expression, '')),
+        concat('\`', replace(c.column_name, '\`', '\`\`'), '\`')) > 0
+      or '' in (p.partition_expression, p.subpartition_expression) and c.column_key = 'PRI')
+    order by p.table_name, c.ordinal_position`,
   unalterable: sql`
     select table_name as \`table\`, null as types,
       'has system versioning: set global system_versioning_alter_history = keep, or add them yourself' as why

@@ -1,6 +1,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
+import { isYes } from '../catalog.js'
 import { cutFraction, exactMoment, inWholeSeconds } from '../moments.js'
-import { asIs, named, type Storage } from '../storage.js'
+import { asIs, named, type Storage, type WrittenColumn } from '../storage.js'
 
 /**
  * Returns a condition that is true if a date exists in the calendar. Columns may also hold dates whose year, month or
@@ -44,11 +45,21 @@ const fractionalMoments: Storage = {
   exact: exactMoment('')
 }
 
+/**
+ * Returns the storage of a column with fractions of a second, or of a `timestamp` that is not null; undefined for other
+ * columns. Such a `timestamp` has the current moment in place of a null that is written.
+ */
+function momentsOf ({ written, nullable }: WrittenColumn): Storage | undefined {
+  const fractional = written.includes('(') ? fractionalMoments : undefined
+  const replacesNull = written.startsWith('timestamp') && !isYes(nullable)
+  return replacesNull ? { ...(fractional ?? datetime), replacesNull } : fractional
+}
+
 /** Storage of dates and times. They are selected as text, because the driver would convert them by the time zone. */
 export const datetime = {
   ...moments,
   isWhole: (column) => sql`(microsecond(${column}) = 0 and ${isOfCalendar(column)})`,
-  ofType: ({ written }) => written.includes('(') ? fractionalMoments : undefined
+  ofType: momentsOf
 } as const satisfies Storage
 
 /** Storage of dates, selected as text. */

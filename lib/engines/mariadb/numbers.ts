@@ -1,5 +1,6 @@
 import { sql, type Expression } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
+import type { Json } from '../../values/values.js'
 import { inDecimals, inDoubles, inExactNumbers, inFewerDigits } from '../decimals.js'
 import { readType } from '../described-types.js'
 import { isRoundedTo, leastUnits } from '../doubles.js'
@@ -44,12 +45,13 @@ function scaleOf (written: string): number {
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   const scale = scaleOf(written)
-  const alters = scale === Infinity ? undefined : { alters: isRoundedTo(scale) }
+  const isRounded = scale === Infinity ? undefined : isRoundedTo(scale)
   if (written.startsWith('float')) {
     const { isWhole, ...others } = number
-    return { ...others, select: asDouble, ...asSingle, ...alters }
+    const alters = (value: Json): boolean => asSingle.alters(value) || isRounded?.(value) === true
+    return { ...others, select: asDouble, ...asSingle, alters }
   }
-  return alters && { ...number, ...furtherDigits(written, scale), ...alters }
+  return isRounded && { ...number, ...furtherDigits(written, scale), alters: isRounded }
 }
 
 /** Returns how numbers are compared in a column of integers or decimals that may have more digits than records show. */

@@ -1,7 +1,7 @@
 import { sql, type Expression } from 'kysely'
 import { maxUniqueLength } from '../../values/field-options.js'
 import { labelsOf } from '../described-types.js'
-import { asIs, named, type Storage, type WrittenColumn } from '../storage.js'
+import { asIs, endsInBlank, named, type Storage, type WrittenColumn } from '../storage.js'
 import { maxSortLength } from './node-state.js'
 
 /** Types of columns for texts of variable length, which fields of the kinds text and json may use. */
@@ -67,6 +67,7 @@ function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
   // MariaDB orders an enum or a set by number, and compares it as text.
   if (/^(?:enum|set)\b/.test(written)) return { ...anyText, alters: alteredBy(written) }
   const isExact = collation === exactCollation
+  if (/^char\b/.test(written)) return { ...isExact ? exactTexts : anyText, alters: endsInBlank }
   if (isLong(written)) return { ...isExact ? exactTexts : anyText, ...byBytes }
   if (isExact) return exactTexts
   // Times are selected as text: the driver drops a fraction of zero if the statement was prepared.

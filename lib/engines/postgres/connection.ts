@@ -28,14 +28,16 @@ export interface ConnectionSetting {
 interface NodeState {
   readonly standby: boolean
   readonly isReadOnly: boolean
-  /** True if the node writes dates and numbers as the plugin reads them. */
+  /** True if the node writes dates and numbers as the plugin reads them, and reads texts as the plugin writes them. */
   readonly isReadable: boolean
 }
 
 const stateQuery = `select pg_is_in_recovery() as standby,
   current_setting('transaction_read_only') = 'on' as "isReadOnly",
-  current_setting('DateStyle') like 'ISO%' and current_setting('extra_float_digits')::integer >= 1 as "isReadable"`
-const makeReadable = "select set_config('DateStyle', 'ISO', false), set_config('extra_float_digits', '1', false)"
+  current_setting('DateStyle') like 'ISO%' and current_setting('extra_float_digits')::integer >= 1
+    and current_setting('standard_conforming_strings') = 'on' as "isReadable"`
+const makeReadable = `select set_config('DateStyle', 'ISO', false), set_config('extra_float_digits', '1', false),
+  set_config('standard_conforming_strings', 'on', false)`
 
 /** SQLSTATEs of a node that is unfit for the next statement, too: it only reads, is shutting down or starting. */
 const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
@@ -102,8 +104,8 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   }
 
   /**
-   * Checks the node of a new connection. Sets the date style to ISO, the only one that the plugin can read, and has the
-   * server write all digits of floating-point numbers.
+   * Checks the node of a new connection. Sets the date style to ISO, the only one that the plugin can read. Has the
+   * server write all digits of floating-point numbers, and take backslashes in texts as they are.
    *
    * @throws after closing the connection: an error with SQLSTATE 25006 if the node is a standby but must be writable,
    *         with 0A000 if the connection accepts writes but must be read only; otherwise the error of the driver

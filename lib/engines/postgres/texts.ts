@@ -1,7 +1,7 @@
 import { sql, type Expression, type RawBuilder } from 'kysely'
 import { labelsOf } from '../described-types.js'
 import { anyOf } from '../any-of.js'
-import type { Parameter, ShownCondition, Storage, WrittenColumn } from '../storage.js'
+import { endsInBlank, type Parameter, type ShownCondition, type Storage, type WrittenColumn } from '../storage.js'
 
 /** Casts to a text. */
 export const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
@@ -70,5 +70,6 @@ export function textsOf (text: Storage, column: WrittenColumn): Storage | undefi
   if (!comparableTypes.has(type)) return undefined
   // Without the cast, char(n) would have trailing blanks.
   const whole: Storage = { ...text, select: asText }
+  if (type === 'bpchar') return { ...whole, alters: endsInBlank }
   return type === 'name' ? { ...whole, alters: isCut } : whole
 }
