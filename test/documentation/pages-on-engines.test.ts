@@ -82,7 +82,7 @@ async function onPostgres (t: Test, page: Page): Promise<Page> {
 
 /** Where a block names a database: what stands before its path, the path, and what stands behind. */
 const opened: Readonly<Record<string, RegExp>> = {
-  js: /((?:openSqlite\(|DATABASE_URL = )')([^']+)(')/g,
+  js: /((?:openSqlite\(|DATABASE_URL = |database(?: =|:) )')([^']+)(')/g,
   console: /^(\$ npx .* )sqlite:(?:\.\/)?(\S+)(.*)$/gm
 }
 
