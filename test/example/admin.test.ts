@@ -182,7 +182,7 @@ const gil: Account = {
 
 test('in a browser, a react-admin application works with the example workspace', async (t) => {
   if (lacks(t, 'chromium')) return
-  t.setTimeout(300_000)
+  t.setTimeout(600_000)
   await installAdmin()
   await run('npm', ['run', 'build'], { cwd: folder })
   const { address } = await startServer(t, resolve('dist/examples/workspace/main.js'), {

@@ -2,9 +2,12 @@
 
 import { sql, type Kysely } from 'kysely'
 import { test } from 'tap'
-import { defineModel, foreignKey, integer, key, openAuth, text, userAuth } from '../../lib/index.js'
+import { openEngine } from '../../lib/database/engine.js'
+import type { Dialect } from '../../lib/engines/dialect.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { engine } from '../support/database.js'
+import { createTables, defineModel, foreignKey, integer, key, openAuth, text, userAuth } from '../../lib/index.js'
+import { compileStatements } from '../../lib/sql/statements.js'
+import { engine, openDatabase } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
 import { buildApp, User } from '../support/site.js'
 
@@ -367,4 +370,22 @@ test('D-267: an update that a trigger discards is answered with the record, if t
     await db.updateTable('doc').set({ title: 'b' }).execute()
   }
   t.match(await rowsOf('doc'), [{ title: 'b' }])
+})
+
+test('D-266: a server locks the record before a delete that a trigger may replace, but not in a view', async (t) => {
+  const Note = defineModel('Note', { text: text() })
+  const db = await openDatabase(t)
+  await createTables(db, [Note])
+  const { dialect, ...others } = await openEngine(db)
+  const { columns } = Note
+  const shape = { name: 'note', model: Note, owner: undefined, visible: columns, stored: columns, created: columns }
+  const [it, none] = [new Set([Note]), new Set<object>()]
+  const locks = (changed: Pick<Dialect, 'isEmbedded' | 'triggered' | 'views'>): boolean => {
+    const context = { ...others, dialect: { ...dialect, ...changed } }
+    return compileStatements(context, context, shape).locksDeletes
+  }
+  t.equal(locks({ isEmbedded: false, triggered: it, views: none }), true)
+  t.equal(locks({ isEmbedded: false, triggered: it, views: it }), false)
+  t.equal(locks({ isEmbedded: true, triggered: it, views: it }), true)
+  t.equal(locks({ isEmbedded: true, triggered: none, views: none }), false)
 })
