@@ -20,16 +20,16 @@ export class TurnClock {
   #began = 0
 
   /**
-   * Waits for timers and sockets if 20 ms have passed since the first call in the current turn. Without this, code that
-   * awaits one statement of SQLite after another would block the process until its end, because their promises resolve
-   * at once.
+   * Returns a promise to await, which lets timers and sockets be served, if 20 ms have passed since the first call in
+   * the current turn; otherwise undefined. Without this, code that awaits one statement of SQLite after another would
+   * block the process until its end, because their promises resolve at once.
    */
-  async pauseIfLong (): Promise<void> {
+  pauseIfLong (): Promise<void> | undefined {
     const turn = currentTurn()
     const now = performance.now()
     if (turn !== this.#turn) this.#began = now
     this.#turn = turn
-    if (now - this.#began >= turnMs) await setImmediate()
+    return now - this.#began < turnMs ? undefined : setImmediate()
   }
 }
 

@@ -67,7 +67,8 @@ class RetryingConnection implements DatabaseConnection {
       throw withValueCode(this.#counted.database, failure, query)
     } finally {
       // Not before the statement: a rollback that is sent meanwhile, because a hook is late, must come after it.
-      await this.#clock.pauseIfLong()
+      const pause = this.#clock.pauseIfLong()
+      if (pause !== undefined) await pause
     }
   }
 
