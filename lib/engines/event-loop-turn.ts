@@ -11,8 +11,11 @@ export function currentTurn (): number {
   return nodeTiming.uvMetricsInfo.loopCount
 }
 
-/** Milliseconds of an event-loop turn after which further statements of SQLite wait for a later turn. */
-const turnMs = 20
+/**
+ * Milliseconds of an event-loop turn in which requests and statements of an engine in this process may begin. After
+ * that, further ones wait for a later turn.
+ */
+export const turnMs = 20
 
 /** Measures how long statements have kept the event loop from its next turn. */
 export class TurnClock {
@@ -20,9 +23,9 @@ export class TurnClock {
   #began = 0
 
   /**
-   * Returns a promise to await, which lets timers and sockets be served, if 20 ms have passed since the first call in
-   * the current turn; otherwise undefined. Without this, code that awaits one statement of SQLite after another would
-   * block the process until its end, because their promises resolve at once.
+   * Returns a promise to await, which lets timers and sockets be served, if {@link turnMs} have passed since the first
+   * call in the current turn; otherwise undefined. Without this, code that awaits one statement of SQLite after another
+   * would block the process until its end, because their promises resolve at once.
    */
   pauseIfLong (): Promise<void> | undefined {
     const turn = currentTurn()

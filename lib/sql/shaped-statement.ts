@@ -32,7 +32,7 @@ const referred = 'referred record'
 /** Alias of a record as it was when the statement that writes it began. */
 const before = 'record before'
 
-/** What a write checks: the record with its scope, and the records that the written foreign keys refer to. */
+/** A record to write, with its scope and the records that the written foreign keys refer to. */
 export interface CheckedRecord extends ScopedRecord {
   readonly references?: readonly GuardedReference[]
 }

@@ -8,7 +8,7 @@ import type { PermittedWrites } from './enforceable.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /** A column that the database computes and that clients would set by the writes that they may make. */
-export interface ComputedColumn {
+interface ComputedColumn {
   readonly model: Model
   readonly column: Column
 }

@@ -478,14 +478,24 @@ for (const engine of engineNames) {
   })
 }
 
-test('D-113: a table whose records would lack a value is served without creates, which is said', async (t) => {
+/** Serves, with writes, a database that some statements make. Its foreign keys may lead nowhere. */
+async function serveMade (t: Test, ...statements: readonly string[]) {
   const path = join(t.testdir(), 'site.db')
   const database = new Database(path)
-  database.exec('create table place (id integer primary key, name text not null, area blob not null)')
-  database.exec("insert into place values (1, 'here', x'00')")
+  database.pragma('foreign_keys = off')
+  for (const statement of statements) database.exec(statement)
   database.close()
-  const { app, notes } = await serveDatabase(`sqlite:${path}`, { write: true })
-  t.teardown(async () => { await app.close() })
+  const served = await serveDatabase(`sqlite:${path}`, { write: true })
+  t.teardown(async () => { await served.app.close() })
+  return served
+}
+
+test('D-113: a table whose records would lack a value is served without creates, which is said', async (t) => {
+  const { app, notes } = await serveMade(
+    t,
+    'create table place (id integer primary key, name text not null, area blob not null)',
+    "insert into place values (1, 'here', x'00')"
+  )
   t.match(notes, [
     { column: 'area', why: /^left out/ },
     { table: 'place', column: 'area', why: 'must have a value and has no default, so that no record can be created' }
@@ -495,14 +505,12 @@ test('D-113: a table whose records would lack a value is served without creates,
 })
 
 test('D-273: serve --write closes creates of a table whose key the database computes, which is said', async (t) => {
-  const path = join(t.testdir(), 'site.db')
-  const database = new Database(path)
-  database.exec('create table place (id integer primary key, name text)')
-  database.exec("create table word (v text not null, k text as ('k' || v) stored not null unique, n integer)")
-  database.exec("insert into word (v) values ('a')")
-  database.close()
-  const { app, notes } = await serveDatabase(`sqlite:${path}`, { write: true })
-  t.teardown(async () => { await app.close() })
+  const { app, notes } = await serveMade(
+    t,
+    'create table place (id integer primary key, name text)',
+    "create table word (v text not null, k text as ('k' || v) stored not null unique, n integer)",
+    "insert into word (v) values ('a')"
+  )
   t.match(notes.filter(({ why }) => why.startsWith('takes no')), [
     { table: 'word', why: "takes no create: the database computes its key 'k'" }
   ])
@@ -512,15 +520,12 @@ test('D-273: serve --write closes creates of a table whose key the database comp
 })
 
 test('D-270: serve --write closes what SQLite would refuse because of a foreign key, which is said', async (t) => {
-  const path = join(t.testdir(), 'site.db')
-  const database = new Database(path)
-  database.pragma('foreign_keys = off')
-  database.exec('create table place (id integer primary key, name text, land text references nowhere (code))')
-  database.exec("insert into place (name) values ('here')")
-  database.exec('create table sum (id integer primary key, one integer, two integer as (one * 2) stored)')
-  database.close()
-  const { app, notes } = await serveDatabase(`sqlite:${path}`, { write: true })
-  t.teardown(async () => { await app.close() })
+  const { app, notes } = await serveMade(
+    t,
+    'create table place (id integer primary key, name text, land text references nowhere (code))',
+    "insert into place (name) values ('here')",
+    'create table sum (id integer primary key, one integer, two integer as (one * 2) stored)'
+  )
   t.strictSame((await app.inject({ method: 'POST', url: '/api/sum/', payload: { one: 1 } })).json(), {
     id: 1, one: 1, two: 2
   })

@@ -373,6 +373,16 @@ test('D-269: nothing is kept of a turn that is over, whether the write succeeded
   t.equal(await turns.inTurn('item', 1, async () => 'next'), 'next')
 })
 
+/** A policy that asks before it finds the user. */
+const asking = (ask: () => Promise<void>): Policy => ({
+  open: [],
+  authenticator: () => async () => {
+    await ask()
+    return { id: 1, admin: false }
+  },
+  permits: () => true
+})
+
 test('D-51: a policy or a hook that finds no free connection of the database is a 503 with Retry-After', onServer,
   async (t) => {
     const { url, remove } = await emptyDatabase()
@@ -387,15 +397,7 @@ test('D-51: a policy or a hook that finds no free connection of the database is 
     // Hooks get more time than the pool takes to give up.
     await app.register(restModels, { db, limits: { statementTime: 4000 } })
     const ask = async (): Promise<void> => { await sql`select 1`.execute(db) }
-    const asking: Policy = {
-      open: [],
-      authenticator: () => async () => {
-        await ask()
-        return { id: 1, admin: false }
-      },
-      permits: () => true
-    }
-    app.restModels.register(Plain, { auth: asking, path: 'asking' })
+    app.restModels.register(Plain, { auth: asking(ask), path: 'asking' })
     app.restModels.register(Plain, { auth: open, path: 'hooked', beforeWrite: ask })
     await app.restModels.setup()
     const send = async (path: string) => await app.inject({ method: 'POST', url: path, payload: { name: 'x' } })
@@ -432,15 +434,7 @@ test('D-51: a connection that is lost in a statement by the db of the app is a 5
     await createTables(db, [Plain])
     await app.register(restModels, { db, limits: { statementTime: 10_000 } })
     let ask = async (): Promise<void> => {}
-    const asking: Policy = {
-      open: [],
-      authenticator: () => async () => {
-        await ask()
-        return { id: 1, admin: false }
-      },
-      permits: () => true
-    }
-    app.restModels.register(Plain, { auth: asking, path: 'asking' })
+    app.restModels.register(Plain, { auth: asking(async () => { await ask() }), path: 'asking' })
     app.restModels.register(Plain, { auth: open, path: 'hooked', beforeWrite: async () => { await ask() } })
     await app.restModels.setup()
     const send = async (path: string) => await app.inject({ method: 'POST', url: path, payload: { name: 'x' } })

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { currentTurn } from '../../engines/event-loop-turn.js'
+import { currentTurn, turnMs } from '../../engines/event-loop-turn.js'
 import { RequestQueue } from './request-queue.js'
 
-/** Milliseconds of an event-loop turn in which requests may begin; after that, they wait for a later turn. */
-const turnMs = 20
-
-/** Used instead of `turnMs` for 50 ms after a connection was accepted, so that further clients are accepted quickly. */
+/**
+ * Used instead of {@link turnMs} for 50 ms after a connection was accepted, so that further clients are accepted
+ * quickly.
+ */
 const turnMsWhileOpening = 2
 
 /**
