@@ -3,7 +3,7 @@ import neostandard, { plugins } from 'neostandard'
 
 const source = ['lib/**/*.ts', 'schemas/**/*.ts']
 const counted = { skipBlankLines: true, skipComments: true }
-const width = ['error', { code: 120, ignoreRegExpLiterals: true }]
+const width = ['error', { code: 120 }]
 
 export default [
   ...neostandard({ ts: true, noJsx: true, ignores: ['**/dist/', '.tap/'] }),

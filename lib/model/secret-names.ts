@@ -36,11 +36,15 @@ const secretNames: readonly RegExp[] = [
  * A name that matches is not that of a secret, even if it matches {@link secretNames}, too.
  */
 const harmlessNames: readonly RegExp[] = [
-  // Words for facts match alone or after one of these words: not at the end of `exchange`, `unused`, `corporate`.
-  /(?<=^|_|(?:word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie)s?|last|min|max)(?:count|type(?:_?id)?|length|limit|rate|used|changed?|expire|expiry|expiration|enabled|required|attempt)$/,
   /(?:changed|updated|created|modified|expires?|sent|used)_?(?:at|on|date|time)$/,
   /^(?:is|has|must|needs?|requires?)(?:_|(?=password|secret|token|otp))|^mustchange/
 ]
+/** Matches the fact at the end of a name that holds only a fact, if {@link beforeFact} matches what is before it. */
+const fact =
+  /(?:count|type(?:_?id)?|length|limit|rate|used|changed?|expire|expiry|expiration|enabled|required|attempt)$/
+/** Facts stand alone or after one of these words: not at the end of `exchange`, `unused`, `corporate`. */
+const beforeFact =
+  /(?:^|_|(?:word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie)s?|last|min|max)$/
 
 /** Names of columns that hold secrets only in tables of secrets, keys, sessions, verifications or second factors. */
 const bareNames = new Set(['key', 'keydata', 'key_data', 'value', 'code', 'config', 'data', 'payload', 'sid', 'sess'])
@@ -121,7 +125,12 @@ function isSecretIn ({ name: table, columns }: NamedTable, name: string, kind: S
  */
 export function isSecretName (name: string): boolean {
   const text = snake(name)
-  return secretNames.some((pattern) => pattern.test(text)) && !harmlessNames.some((pattern) => pattern.test(text))
+  return secretNames.some((pattern) => pattern.test(text)) && !isHarmless(text)
+}
+
+function isHarmless (text: string): boolean {
+  return harmlessNames.some((pattern) => pattern.test(text)) ||
+    (fact.test(text) && beforeFact.test(text.replace(fact, '')))
 }
 
 /** Returns the words of a name, in lower case and without the `s` of a plural, with `_` between them. */

@@ -19,7 +19,7 @@ const ignored = /^(?:::[\w ]+|[()[\],]|any|array)$/i
 /** Returns a pattern that matches the quoted texts, casts, numbers, names and other symbols of SQL, one by one. */
 function wordsOf ({ quoted }: Dialect): RegExp {
   const casts = '::(?:text|integer|bigint|numeric|double precision)\\b'
-  return new RegExp(`${quoted.source}|${casts}|-?\\d[\\d.]*(?:e[+-]?\\d+)?|\\w+|[<>=!]+|\\S`, 'gi')
+  return new RegExp(`${quoted.source}|${casts}|-?\\d[\\d.]*(?:e[+-]?\\d+)?|\\w+|[<>=!]+|\\S`, 'gis')
 }
 
 /**

@@ -710,10 +710,9 @@ test('check ends although the app keeps timers and servers, when all that it wro
     spawnSync(process.execPath, [file, 'check', path, ...words], { timeout: 60_000, maxBuffer: 2 ** 28 })
   const { status, stdout, signal } = program(main, '--strict', '--all')
   t.strictSame([status, signal], [1, null])
-  t.match(
-    stdout.toString(),
-    /people59: .*These filters and orderings have no index.*│ people59 +│ ordering +│ .*admin.*│\n└[─┴]+┘\nLists show these texts.*│ people59 +│ \w+ +│\n└[─┴]+┘\n$/s
-  )
+  const [unindexed = '', texts = ''] = stdout.toString().split(/(?<=┘\n)(?=Lists show these texts)/)
+  t.match(unindexed, /people59: .*These filters and orderings have no index.*│ people59 +│ ordering +│ .*admin.*┘\n$/s)
+  t.match(texts, /^Lists show these texts.*│ people59 +│ \w+ +│\n└[─┴]+┘\n$/s)
   const link = join(folderFor(t), 'fastify-rest-models')
   symlinkSync(main, link)
   t.strictSame(program(link, '--export', 'nothing').status, 2, 'by a link as well, as npx has it')
@@ -822,7 +821,8 @@ test('D-177: check leaves out what has no index on tables below 1,000 rows, and 
     t.match(out, new RegExp(`│ item +│ ${use} +│ ${first}, +│ item +│ 1,000 │\\n│ +│ +│ ${second} +│ +│ +│\\n`))
   }
   t.match(out, '\nLeft out: 3 filters and orderings without an index')
-  t.match((await run('check', large, '--all')).out, /│ item +│ filter +│ kind__rank +│ kind +│ 1 +│\n│ kind +│ filter +│ rank +│ kind +│ 1 +│\n/)
+  const all = await run('check', large, '--all')
+  t.match(all.out, /│ item +│ filter +│ kind__rank +│ kind +│ 1 +│\n│ kind +│ filter +│ rank +│ kind +│ 1 +│\n/)
   const huge = await run('check', app('for (let count = 0; count < 100; count++) await add(1_000)'))
   t.match(huge.out, /│ item +│ filter +│ column_0, .*│ item +│ 100,000 or more │/)
 })

@@ -82,7 +82,8 @@ test('D-215: migration writes no file if nothing lacks, and fails if something d
   t.match(differing, { code: 1, out: '', err: /^Left as it is: field 'title' of model 'Note' is integer, but / })
   const required = models(note.replace('title: text()', 'title: text(), body: text()'))
   t.match(await run('migration', required, url, '-o', output), {
-    code: 1, err: /^error: No migration can be written:\n- field 'body' of model 'Note' is required, but table 'note' has/
+    code: 1,
+    err: /^error: No migration can be written:\n- field 'body' of model 'Note' is required, but table 'note' has/
   })
   t.notOk(existsSync(output))
   t.same(readFileSync(path('site.db')), before, 'the database is as it was')

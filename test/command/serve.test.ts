@@ -99,7 +99,8 @@ test('D-218: an address that others reach is warned of, and writes there need a 
   const url = await databaseOf(t, 'Note')
   const open = await serve([url, '--host', '0.0.0.0', '--port', '0'])
   t.match(open, { code: 0, err: /^Warning: everybody who reaches the port may read the database; add --user/ })
-  t.match(await serve([url, '--host', '0.0.0.0', '--write']), { code: 2, err: /does not listen on '0\.0\.0\.0': add --user/ })
+  const refused = await serve([url, '--host', '0.0.0.0', '--write'])
+  t.match(refused, { code: 2, err: /does not listen on '0\.0\.0\.0': add --user/ })
   const words = [url, '--host', '0.0.0.0', '--write', '--port', '0', '--user', 'ann', '--password', 'x']
   const { code, err, out } = await serve(words, async (address) => {
     const body = { method: 'POST', body: '{"title":"x"}' }

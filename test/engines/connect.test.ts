@@ -672,7 +672,7 @@ for (const engine of engineNames) {
     await t.rejects(createTables(db, [Shelf]), {
       code: 'REST_MODELS_TABLE_MISMATCH',
       message:
-        /field 'first' of model 'Shelf' refers to model 'Book', whose table 'book' does not exist: name it in createTables/
+        /field 'first' of model 'Shelf' refers to model 'Book', whose table 'book' does not exist: name it in create/
     })
     if (engine === 'mariadb') {
       // The last foreign key fails, because its name is taken: MariaDB has one of each name in a database.

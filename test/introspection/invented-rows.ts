@@ -138,8 +138,9 @@ function valueOfType (column: ColumnRow, row: number, { schema, isKey }: Setting
   if (is(/^(bytea|.*blob|binary)/)) return 'bytes'
   if (is(/^json/)) return pick(['{"a": [1, "x"]}', '[]', '{"ä": {"b": null}}'])
   if (is(/^uuid|char\(3[26]\)/) && schema !== 'better-auth') return uuidOf(written, row)
-  if (is(/^(timestamp|datetime)/)) return pick(engine === 'sqlite' ? writtenMoments[schema] ?? moments.sqlite : moments[engine])
-  if (is(/^date/)) return pick(engine === 'sqlite' && schema === 'better-auth' ? writtenMoments['better-auth'] ?? [] : ['2024-02-29', '1999-12-31', '2030-01-01'])
+  const moment = engine === 'sqlite' ? writtenMoments[schema] : undefined
+  if (is(/^(timestamp|datetime)/)) return pick(moment ?? moments[engine])
+  if (is(/^date/)) return pick((schema === 'better-auth' && moment) || ['2024-02-29', '1999-12-31', '2030-01-01'])
   if (is(/^time with/)) return '12:34:56.5+02'
   if (is(/^time\(/)) return pick(['12:34:56', '00:00:00.5', '23:59:59.999999'])
   if (is(/^time/)) return pick(['12:34:56', '00:00:00', '23:59:59'])

@@ -56,12 +56,12 @@ const { credentials, record } = {
   },
   postgres: {
     credentials:
-      /^select [^;]+ from "user" where \("username" = \$1 and cast\("username" as text\) collate "C" = \$2\) order by "id" limit 1$/,
+      /from "user" where \("username" = \$1 and cast\("username" as text\) collate "C" = \$2\) order by "id" limit 1$/,
     record: /^select [^;]+ from "\w+" where "id" = cast\(\$1 as bigint\)$/
   },
   mariadb: {
     credentials:
-      /^select [^;]+ from `user` where \(`username` = \? and convert\(`username` using utf8mb4\) collate utf8mb4_nopad_bin = \?\) order by `id` limit 1$/,
+      /from `user` where \(`username` = \? and convert\(.+ using utf8mb4\) collate .+ = \?\) order by `id` limit 1$/,
     record: /^select [^;]+ from `\w+` where `id` = \?$/
   }
 }[engine]

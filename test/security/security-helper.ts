@@ -30,7 +30,9 @@ export const bodyWays = [
 /** What no refusal may hold. */
 const internals = [
   /SQLITE_[A-Z]|SqliteError|\bER_[A-Z]|ECONN|PostgreSQL|MariaDB|MySQL/,
-  /constraint failed|no such (?:table|column)|violates|duplicate|foreign key constraint|(?:table|column|relation)\W+\w+\W+(?:does not|doesn't) exist|syntax error|error in your SQL|\bselect\b.+\bfrom\b|\binsert into\b|\bupdate\b.+\bset\b/i,
+  /constraint failed|no such (?:table|column)|violates|duplicate|foreign key constraint/i,
+  /(?:table|column|relation)\W+\w+\W+(?:does not|doesn't) exist|syntax error|error in your SQL/i,
+  /\bselect\b.+\bfrom\b|\binsert into\b|\bupdate\b.+\bset\b/i,
   /^\s+at .+:\d+/m,
   /node_modules|\/lib\/\w|\.[jt]s\b/
 ]

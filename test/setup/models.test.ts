@@ -131,7 +131,7 @@ const faults: Record<string, Fault> = {
     wrong: one(integer(), 'id'),
     right: one(integer(), 'number'),
     message:
-      /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as uuid\(\), key\(\) or text\(\)\. The only options are 'column'/
+      /field 'id' of model 'Thing' is the primary key: leave it out .* or declare .*\. The only options are 'column'/
   },
   'a key that is not id': {
     wrong: one(key({ column: 'x' })),
@@ -736,7 +736,8 @@ test('D-207: the key of a foreign key may have another name', async (t) => {
   }
   t.match((await app.get('/api/post/1/?include=author')).json(), { authorId: 1, author: { id: 1 } })
   t.equal((await app.get('/api/post/?author_id=1')).statusCode, 400)
-  for (const [key, message] of [['author', /another name/], ['in', /another name/], ['a__b', /a name consists/]] as const) {
+  const wrong = [['author', /another name/], ['in', /another name/], ['a__b', /a name consists/]] as const
+  for (const [key, message] of wrong) {
     t.throws(() => defineModel('Wrong', { author: foreignKey(() => User, { key }) }), {
       code: 'REST_MODELS_INVALID_MODEL', message
     })

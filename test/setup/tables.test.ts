@@ -868,8 +868,7 @@ const usesIndex = here<Record<'login' | 'eq' | 'in' | 'ordering' | 'foreignKey' 
     in: /^SEARCH t0 USING INDEX sqlite_autoindex_user_1 \(username=\?\)/,
     ordering: /^SCAN t0 USING INDEX sqlite_autoindex_user_1$/,
     foreignKey: /^SEARCH t0 USING INDEX message__user_id__index \(user_id=\?/,
-    join:
-      /^SEARCH t1 USING COVERING INDEX sqlite_autoindex_user_1 \(username=\?\)\nSEARCH t0 USING INDEX message__user_id__index/
+    join: /^SEARCH t1 USING COVERING INDEX sqlite_autoindex_user_1 \(user.*\)\nSEARCH t0 USING INDEX message__user_id__/
   },
   postgres: {
     login: /Index Scan using user_username_key on "user"\n +Index Cond: \(username = /,
@@ -877,8 +876,8 @@ const usesIndex = here<Record<'login' | 'eq' | 'in' | 'ordering' | 'foreignKey' 
     in: /Index Scan using user_username_key on "user" t0\n +Index Cond: \(\(?username = ANY/,
     ordering: /Index Scan Backward using user_username_key on "user" t0/,
     foreignKey: /Scan (on|using) message__user_id__index/,
-    join:
-      /Index Scan using user_username_key on "user" t1(.|\n)*Scan (on|using) message__user_id__index|Scan (on|using) message__user_id__index(.|\n)*Index Scan using user_username_key on "user" t1/
+    // The two are in any order.
+    join: /^(?=(.|\n)*Index Scan using user_username_key on "user" t1)(.|\n)*Scan (on|using) message__user_id__index/
   },
   mariadb: {
     login: /^user const username const$/,
@@ -1039,7 +1038,8 @@ test('D-113: a domain of PostgreSQL that refuses null is a column that must have
   const start = async (model: Model) => await buildApp(t, {
     models: [], options: { db }, register: (registry) => { registry.register(model, { auth: anybody }) }
   })
-  await t.rejects(start(Thing), /^No record could be created:\n- model 'Thing' lacks column 'tenant' of table 'thing', /)
+  const lacking = /^No record could be created:\n- model 'Thing' lacks column 'tenant' of table 'thing', /
+  await t.rejects(start(Thing), lacking)
   const Loose = defineModel('Loose', { name: text({ nullable: true }), tenant: text() }, { table: 'thing' })
   await t.rejects(start(Loose), /- field 'name' of model 'Loose' is nullable, but column 'name' is not null/)
   const { post } = await start(defineModel('Whole', { name: text(), tenant: text() }, { table: 'thing' }))
@@ -1410,7 +1410,7 @@ if (engine === 'sqlite') {
     ] as const) {
       const started = createTables(await made(t, `create table thing (${columns})`), [Thing])
       if (isGenerated) await t.resolves(started, columns)
-      else await t.rejects(started, /needs column 'id' to be the primary key whose integers the database generates/, columns)
+      else await t.rejects(started, /needs column 'id' to be the primary key whose integers the database/, columns)
     }
     const rowless = await made(t, 'create table thing (id integer primary key, name text not null) without rowid')
     await t.rejects(createTables(rowless, [Thing]), /needs column 'id' to be the primary key whose integers/)

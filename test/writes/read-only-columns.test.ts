@@ -185,7 +185,8 @@ test('D-206: a column that nobody fills, and an owner that the API cannot set, s
   await t.rejects(buildApp(t, {
     models: [], options: { db, defaultAuth: everybody }, register: (registry) => { registry.register(Thing) }
   }), {
-    code: 'REST_MODELS_TABLE_MISMATCH', message: /model 'Thing' declares as 'readOnly' the column 'must' of table 'thing'/
+    code: 'REST_MODELS_TABLE_MISMATCH',
+    message: /model 'Thing' declares as 'readOnly' the column 'must' of table 'thing'/
   })
   await t.rejects(buildApp(t, {
     models: [User],

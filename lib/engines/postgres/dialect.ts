@@ -8,7 +8,7 @@ import { byBytes } from './texts.js'
 
 // A comment may hold comments; the pattern knows one level of them.
 const quoted =
-  /\be'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([a-z_]\w*)?\$[^]*?\$\1\$|--[^\n]*|\/\*(?:\/\*[^]*?\*\/|(?!\*\/)[^])*\*\//gi
+  /\be'(?:[^'\\]|''|\\.)*'|(?:(['"]).*?\1)+|(\$(?!\d)\w*\$).*?\2|--[^\n]*|\/\*(?:\/\*.*?\*\/|(?!\*\/).)*\*\//gis
 
 export const postgresDialect: Dialect = {
   name: 'postgres',

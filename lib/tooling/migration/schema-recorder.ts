@@ -92,7 +92,8 @@ export class SchemaRecorder implements MigrationTarget {
   #writeSql (expression: Expression<unknown>, type = ''): string {
     const { sql: text } = sql`${expression}`.compile(this.#db)
     // MariaDB quotes names with backticks, which would end a template. Lines of a template would be indented like code.
-    return /[`\n\r]/.test(text) ? `sql.raw${type}(${literal(text)})` : `sql${type}\`${text.replace(/[\\]|\$\{/g, '\\$&')}\``
+    if (/[`\n\r]/.test(text)) return `sql.raw${type}(${literal(text)})`
+    return `sql${type}\`${text.replace(/[\\]|\$\{/g, '\\$&')}\``
   }
 }
 
