@@ -12,8 +12,9 @@ import type { Scope, ScopeCondition } from './viewer.js'
  * Returns the conditions that a deployer's function `scope` asks for. That function returns an object of filters, such
  * as `{ age__lt: 30 }`, or null for no record at all. `{}` permits every record.
  *
- * @throws TypeError if the function returned anything else, such as a promise, if a name is unknown, or if a value is
- *   undefined or of a wrong type; without this, such a mistake could show all records
+ * @throws TypeError if the function returned anything else, such as a promise, if a name is unknown, if a list has more
+ *   than 16,384 values, or if a value is undefined or of a wrong type; without this, such a mistake could show all
+ *   records
  */
 export type PlanScope = (given: unknown) => Scope
 
@@ -40,6 +41,12 @@ export function compilePlanScope (model: Model): PlanScope {
     return filters.map(([name, value]) => planCondition(model, targetOf(name, value === null), value))
   }
 }
+
+/**
+ * Maximum number of values in one list of a scope. Each is a parameter on PostgreSQL and MariaDB, which take at most
+ * 65,535 in a statement.
+ */
+const maxListed = 16_384
 
 /** A name in a scope, with the path and the operator that it stands for. */
 interface ScopeTarget extends Pick<ScopeCondition, 'path' | 'operator'> {
@@ -74,6 +81,9 @@ function withoutOperator (name: string, { field }: Column, operator: string): st
 }
 
 function planCondition (model: Model, { name, path, operator }: ScopeTarget, value: unknown): ScopeCondition {
+  if (Array.isArray(value) && value.length > maxListed) {
+    throw wrong(model, `gives more than ${maxListed} values for '${name}': name a field or a path that tells the same`)
+  }
   const planned = planValues(path.column, operator, value)
   if (planned === undefined) {
     const wanted = expected[syntaxOf(operator)](path.column)

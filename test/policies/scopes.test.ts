@@ -402,10 +402,20 @@ test('D-170: a scope that asks for any value fixes none, and a write must give o
   t.equal((await post('/api/project/', { name: 'x', company: 1, note: 'notnull' }, as(1))).json().note, 'notnull')
 })
 
+test('D-142: three lists of 16,384 values are answered', async (t) => {
+  const id = Array.from({ length: 16_384 }, (_, index) => index + 1)
+  const { get } = await appOf(t, (registry) => {
+    registry.register(Project, { auth: members, scope: () => ({ id, company: id, company__id__in: id }) })
+  })
+  t.equal((await get('/api/project/2/', as(1))).statusCode, 200)
+  t.ok((await get('/api/project/', as(1))).json().objects.length > 0)
+})
+
 const wrongScopes: ReadonlyArray<readonly [scope: () => unknown, log: RegExp]> = [
   [() => ({ company: undefined }), /'Project' gives undefined for 'company'/],
   [() => ({ compnay: 1 }), /'compnay'.*did you mean 'company'/],
   [() => ({ company: '1' }), /wrong type for 'company'/],
+  [() => ({ id: Array.from({ length: 16_385 }, (_, index) => index) }), /gives more than 16384 values for 'id'/],
   [() => ({ company: [1, null] }), /gives a list with null for 'company', which must be /],
   [() => ({ name: 5 }), /wrong type for 'name'/],
   [() => ({ rank__ne: [] }), /wrong type for 'rank__ne'/],
