@@ -80,6 +80,22 @@ test('a foreign key of several columns, or to a part of such a key, is named wit
   ].map((words) => `Column ${words}; the field is a plain value, not a foreign key`))
 })
 
+test('a second foreign key of a column is named with the remedy, unless it repeats the first', async (t) => {
+  const { lines, source } = await find(
+    t, 'create table author (id integer primary key)', 'create table member (id integer primary key)',
+    `create table post (id integer primary key, writer_id integer, editor_id integer,
+      constraint a foreign key (writer_id) references author (id),
+      constraint b foreign key (writer_id) references member (id),
+      constraint c foreign key (editor_id) references member (id),
+      constraint d foreign key (editor_id) references member (id))`
+  )
+  const target = /writer: foreignKey\(\(\) => (\w+)/.exec(source)?.[1]
+  const other = target === 'Author' ? 'member' : 'author'
+  t.strictSame(lines, [`Column 'writer_id' of table 'post' also refers to '${other}', which the field cannot ` +
+    'declare; the database still checks it. To follow it instead, name its model in foreignKey()'])
+  t.match(source, /editor: foreignKey\(\(\) => Member/)
+})
+
 test('SQLite: a foreign key of a type that holds no key of its target is a plain value', {
   skip: engine !== 'sqlite' && 'servers demand the type of the target'
 }, async (t) => {

@@ -34,6 +34,8 @@ export interface FoundTable {
   readonly uniqueTogether: ReadonlyArray<readonly string[]>
   /** The foreign keys that have one column, by that column. */
   readonly references: ReadonlyMap<string, FoundReference>
+  /** Those of columns that have several, if they refer to something else than the one in `references`. */
+  readonly furtherReferences: readonly ReferenceRow[]
   readonly sharedReferences: readonly SharedReference[]
 }
 
@@ -97,11 +99,19 @@ function keyAmong (
   return shortest
 }
 
-function readReferences (rows: readonly ReferenceRow[]): Pick<FoundTable, 'references' | 'sharedReferences'> {
+function readReferences (
+  rows: readonly ReferenceRow[]
+): Pick<FoundTable, 'references' | 'furtherReferences' | 'sharedReferences'> {
   const all = groups(rows)
   const isShared = ({ length }: readonly ReferenceRow[]): boolean => length > 1
+  const single = all.filter((group) => !isShared(group)).map(([reference]) => reference)
+  const references = new Map(single.map((reference) => [reference.column, reference]))
   return {
-    references: new Map(all.filter((group) => !isShared(group)).map(([reference]) => [reference.column, reference])),
+    references,
+    furtherReferences: single.filter(({ column, target, targetColumn }) => {
+      const kept = references.get(column)
+      return kept?.target !== target || kept.targetColumn !== targetColumn
+    }),
     sharedReferences: all.filter(isShared)
       .map((group) => ({ columns: group.map(({ column }) => column), target: group[0].target }))
   }
