@@ -25,6 +25,8 @@ export interface FoundTable {
    * are never null, or no columns.
    */
   readonly key: readonly string[]
+  /** True if the table has a primary key, but of the first characters of a column. It does not count as a key. */
+  readonly hasPrefixKey: boolean
   /** Columns that have a unique index of their own. The index of the primary key does not count. */
   readonly unique: ReadonlySet<string>
   /**
@@ -77,13 +79,17 @@ export async function readDatabase (handle: AnyKysely, only?: readonly string[])
 
 function readKeys (
   rows: readonly KeyRow[], columns: readonly ColumnRow[]
-): Pick<FoundTable, 'key' | 'unique' | 'uniqueTogether'> {
+): Pick<FoundTable, 'key' | 'hasPrefixKey' | 'unique' | 'uniqueTogether'> {
   const primary = rows.filter((row) => isYes(row.primary))
   const indexes = groups(rows.filter((row) => !isYes(row.primary)))
     .filter((index) => index.every(({ column }) => column !== null))
     .map((index) => index.map(({ column }) => String(column)))
+  const hasPrefixKey = primary.some(({ column }) => column === null)
   return {
-    key: primary.length > 0 ? primary.map(({ column }) => String(column)) : keyAmong(indexes, columns),
+    key: primary.length > 0 && !hasPrefixKey
+      ? primary.map(({ column }) => String(column))
+      : keyAmong(indexes, columns),
+    hasPrefixKey,
     unique: new Set(indexes.filter(({ length }) => length === 1).flat()),
     uniqueTogether: indexes.filter(({ length }) => length > 1)
   }
