@@ -9,7 +9,7 @@ import { keyName } from '../lib/model/model.js'
 import { maxKeyLength } from '../lib/values/field-options.js'
 import type { Json } from '../lib/values/values.js'
 import { envelopeSchema } from './list.js'
-import { valueSchema } from './shapes.js'
+import { bodySchema, valueSchema } from './shapes.js'
 
 /** JSON Schema as plain data, only for documentation. It does not check or serialize anything. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -65,7 +65,7 @@ export function bodyDocumentation (columns: BodyColumns): JsonSchema {
   const isShown = (column: Column): boolean => !excluded.has(column) && !isClientGenerated(column)
   return objectOf(writable, {
     required: needed,
-    described: (column) => bodySchema(column, columns),
+    described: (column) => describedBody(column, columns),
     shown: needed.length > 0 ? needed : writable.filter((column) => isShown(column)).slice(0, 1)
   })
 }
@@ -120,14 +120,14 @@ function answerSchema (column: Column): JsonSchema {
  * Returns the schema of a column in bodies. It names the default only if a field that is left out gets it, and if the
  * default is a fixed value. It never names the default of a password or of a column that no answer shows.
  */
-function bodySchema (column: Column, { excluded, fillsDefaults }: BodyColumns): JsonSchema {
+function describedBody (column: Column, { excluded, fillsDefaults }: BodyColumns): JsonSchema {
   const { default: declared } = column.options
   const isExcluded = excluded.has(column)
   const isFixed = !isNow(column) && typeof declared !== 'function'
   const isTold = fillsDefaults && isFixed && !isExcluded && !isSecret(column)
   return {
-    ...valueSchema(column),
-    description: documentationOf(column).body,
+    ...bodySchema(column),
+    ...documentationOf(column).body?.(valueOptionsOf(column)),
     ...reference(column),
     ...(isClientGenerated(column) && { description: isOptional(column) ? ownKey : givenKey }),
     ...(isTold && { default: declared }),

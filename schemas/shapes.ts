@@ -60,7 +60,7 @@ export function valueSchema (column: Column): TSchema {
  * Returns the schema of a column in bodies. A `key()` must be at least 0 in bodies, because no path leads to a record
  * with a negative one.
  */
-function bodySchema (column: Column): TSchema {
+export function bodySchema (column: Column): TSchema {
   return column.kind === 'key' ? { ...valueSchema(column), minimum: 0 } : valueSchema(column)
 }
 

@@ -1,6 +1,6 @@
-import type { FieldOptions } from '../values/field-options.js'
+import { digitsOf, type FieldOptions } from '../values/field-options.js'
 import { decimal, type Json } from '../values/values.js'
-import type { FieldKind } from './field-kinds.js'
+import { maxPasswordBytes, type FieldKind } from './field-kinds.js'
 
 /** Documentation of the values of a kind, in addition to their schema. */
 export interface KindDocumentation {
@@ -12,8 +12,11 @@ export interface KindDocumentation {
   readonly answer?: Readonly<Record<string, unknown>>
   /** Keywords of JSON Schema that are added for the text of a filter. */
   readonly filter?: Readonly<Record<string, unknown>>
-  /** Description of the values that the body of a request may have, if their schema cannot express it. */
-  readonly body?: string
+  /**
+   * Returns keywords of JSON Schema that replace those of the kind in the schema of a body. They tell rules that
+   * `accept` of the kind enforces, as far as a keyword can express them, and describe the rest.
+   */
+  body? (options: FieldOptions): Readonly<Record<string, unknown>>
   /**
    * Returns an example of a value that a field with these options takes, for the OpenAPI document; undefined if no
    * example can be made.
@@ -42,9 +45,12 @@ const textsByFormat: Readonly<Record<string, string>> = {
 export const kindDocumentation: Readonly<Record<FieldKind, KindDocumentation>> = {
   text: { example: exampleText },
   integer: { example: (options) => Math.ceil(inRange(1, options)) },
-  bigint: { body: 'A whole number of 64 bits, as text', example: () => '9007199254740993' },
+  bigint: { body: bigintBody, example: () => '9007199254740993' },
   number: { example: (options) => inRange(1.5, options) },
-  decimal: { example: (options) => decimal('1', options) ?? decimal('0', options) },
+  decimal: {
+    body: (options) => ({ pattern: decimalPattern(options) }),
+    example: (options) => decimal('1', options) ?? decimal('0', options)
+  },
   boolean: { example: () => true },
   datetime: {
     answer: {
@@ -52,20 +58,37 @@ export const kindDocumentation: Readonly<Record<FieldKind, KindDocumentation>> =
       maxLength: undefined,
       pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$'
     },
-    body: 'YYYY-MM-DD HH:MM:SS in UTC, ISO 8601, or a date',
+    body: () => ({ description: 'YYYY-MM-DD HH:MM:SS in UTC, ISO 8601, or a date' }),
     example: () => `${day} 12:30:00`
   },
   date: { answer: { description: 'YYYY-MM-DD' }, filter: { format: 'date' }, example: () => day },
-  json: { example: () => ({ any: ['JSON'] }) },
+  json: {
+    // In OpenAPI 3.0, there is no type of null.
+    body: ({ nullable }) => nullable === true ? {} : { not: { enum: [null] } },
+    example: () => ({ any: ['JSON'] })
+  },
   uuid: { example: () => uuidOfVersion7 },
   password: {
     answer: { description: 'What is stored, a hash', minLength: undefined, maxLength: undefined },
-    body: 'Is stored as a hash',
+    body: ({ maxLength = maxPasswordBytes }) =>
+      ({ description: 'Is stored as a hash', maxLength: Math.min(maxLength, maxPasswordBytes) }),
     example: exampleText
   },
   foreignKey: { example: () => 1 },
   key: { example: () => 1 },
   compositeKey: { example: () => '1,2' }
+}
+
+/** The pattern permits at most 19 digits. One that ends at 2^63-1 would have 19 alternatives. */
+function bigintBody (): Readonly<Record<string, unknown>> {
+  return { description: 'A whole number of 64 bits, as text', pattern: '^(0|-?[1-9][0-9]{0,18})$' }
+}
+
+/** Returns the pattern of decimals with no more digits than a field takes. It permits -0, which is refused. */
+function decimalPattern (options: FieldOptions): string {
+  const { precision, scale } = digitsOf(options)
+  const whole = precision === scale ? '0' : `(0|[1-9][0-9]{0,${precision - scale - 1}})`
+  return `^-?${whole}${scale === 0 ? '' : `(\\.[0-9]{1,${scale}})?`}$`
 }
 
 function exampleText (options: FieldOptions): string | undefined {

@@ -36,6 +36,9 @@ export interface Limits {
  */
 export const greatestLimits: Partial<Limits> = { joins: 25, totalJoins: 25 }
 
+/** Least values of the limits that must not be 0, because then no pattern, no value or no query would be permitted. */
+export const leastLimits: Partial<Limits> = { patternLength: 1, valueLength: 1, queryLength: 1 }
+
 export const defaultLimits: Limits = Object.freeze({
   offset: 100_000,
   filters: 20,

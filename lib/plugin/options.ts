@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import { errors } from '../errors.js'
-import { defaultLimits, greatestLimits, type Limits } from '../plan/limits.js'
+import { defaultLimits, greatestLimits, leastLimits, type Limits } from '../plan/limits.js'
 import { readOnlyAuth } from '../policy/policies.js'
 import type { AnyPolicy } from '../policy/policy.js'
 import { requirePolicy } from '../policy/require-policy.js'
@@ -130,9 +130,10 @@ function requireOrigins (origins: readonly string[]): void {
 function mergeLimits (limits: Partial<Limits>): Limits {
   if (typeof limits !== 'object') throw new errors.InvalidOptions("The option 'limits' must be an object")
   requireKnown<Partial<Limits>>("The option 'limits'", limits, defaultLimits)
+  const least = new Map(Object.entries(leastLimits))
   const greatest = new Map(Object.entries(greatestLimits))
   for (const [name, value] of Object.entries(limits)) {
-    requireWholeNumber(`'limits.${name}'`, value, 0, greatest.get(name))
+    requireWholeNumber(`'limits.${name}'`, value, least.get(name) ?? 0, greatest.get(name))
   }
   return Object.freeze({ ...defaultLimits, ...limits })
 }

@@ -77,7 +77,8 @@ async function findFaults (handle: AnyKysely, { statement, columns }: ExplainedW
   return faults
 }
 
-async function findFault (handle: AnyKysely, statement: RawBuilder<unknown>): Promise<string | undefined> {
+/** Returns why the database refuses a statement, in its own words; undefined if it can plan the statement. */
+export async function findFault (handle: AnyKysely, statement: RawBuilder<unknown>): Promise<string | undefined> {
   const { db, dialect } = readHandle(handle)
   return await sql`explain ${statement}`.execute(db).then(() => undefined, (failure: unknown) => {
     // A lock, or a file that cannot be read, says nothing of the statement.

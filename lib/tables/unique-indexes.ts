@@ -22,13 +22,17 @@ export async function requireUniqueIndexes (
   const { db, dialect } = readHandle(handle)
   const { rows } = await dialect.catalog.keys.execute(db)
   const lines = declaring.filter((model) => !tables.isView(model)).flatMap((model) => {
-    const indexes = uniqueSets(rows.filter((row) => tables.isSameTable(row, model)), dialect)
+    const own = rows.filter((row) => tables.isSameTable(row, model))
+    const indexes = uniqueSets(own, dialect)
+    const remark = own.some(({ column }) => column === null) ? notWhole : ''
     return groupsOf(model).filter((group) => !indexes.has(setOf(group.map(({ name }) => name), dialect)))
-      .map((group) => differenceOf(model, group))
+      .map((group) => `${differenceOf(model, group)}${remark}`)
   })
   if (lines.length === 0) return
   throw new errors.TableMismatch(`The database does not fit the models:\n- ${lines.join('\n- ')}`)
 }
+
+const notWhole = '; an index of expressions or of the first characters of a column does not count'
 
 /** Returns the columns of each primary key and unique index of one table, as {@link setOf} writes them. */
 export function uniqueSets (rows: readonly KeyRow[], dialect: Dialect): Set<string> {

@@ -520,6 +520,24 @@ test('an index that is made is found, on an empty table and on one with rows', a
   t.ok(unindexed.some(({ name }) => name === 'message'))
 })
 
+test('the index of a boolean is found, and a boolean without one is told', async (t) => {
+  const Job = defineModel('Job', {
+    done: boolean(), late: boolean({ nullable: true }), first: boolean(), last: boolean(), bare: boolean()
+  })
+  const db = await openDatabase(t)
+  await createTables(db, [Job])
+  for (const columns of ['done', 'late', 'first, last']) {
+    await sql`create index ${sql.ref(columns)} on job (${sql.raw(columns)})`.execute(db)
+  }
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Job)
+  await app.restModels.setup()
+  const { unindexed } = await inspect(app)
+  t.strictSame(unindexed.filter(({ use }) => use === 'filter').map(({ name }) => name), ['last', 'bare'])
+})
+
 test('D-177: what has no index names its table and the rows of that table, the largest first', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, siteModels)

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import type { Tables } from '../../lib/engines/executor.js'
-import restModels, { defineModel, key, openAuth, text } from '../../lib/index.js'
+import restModels, { createTables, defineModel, integer, key, openAuth, text } from '../../lib/index.js'
 import { describeNote } from '../../lib/tooling/introspect/describe-notes.js'
 import { introspect, type Introspection } from '../../lib/tooling/introspect/introspect.js'
 import { checkAnswers } from '../support/answers.js'
@@ -53,6 +53,30 @@ test('a year of MariaDB is no primary key, because keys are integers of any size
   t.strictSame(await get('monthly/1970,2/'), { id: '1970,2', y: 1970, m: 2, t: 'x' })
 })
 
+test('MariaDB: a key of the first characters of a column, and a year of two digits, are named with the remedy', {
+  skip: engine !== 'mariadb' && 'only MariaDB has them'
+}, async (t) => {
+  const { lines, models, get } = await find(
+    t, 'create table word (a varchar(200) not null, primary key (a(10)))',
+    'create table part (n integer not null, a varchar(200) not null, primary key (n, a(10)))',
+    'create table other (a varchar(200) not null, n integer not null, primary key (a(10)), unique (n))',
+    'create table wine (id integer primary key, made year(2))', "insert into other values ('x', 7)"
+  )
+  t.strictSame(lines, [
+    ...['part', 'word'].map((name) => `Table '${name}' is left out: it has a primary key of the first characters of ` +
+      'a column, which is no key of a model; add a unique index of whole columns that are never null'),
+    "Column 'made' of table 'wine' is left out: it is year(2), for which there is no kind of field; " +
+      'change its type to year(4)'
+  ])
+  t.strictSame(models.map(({ name }) => name), ['Other', 'Wine'])
+  t.strictSame(await get('other/7/'), { id: 7, a: 'x' })
+  const db: Kysely<Tables> = await openSeparateDatabase(t)
+  await sql`create table wine (id bigint auto_increment primary key, made year(2) not null)`.execute(db)
+  await t.rejects(createTables(db, [defineModel('Wine', { made: integer() })]), {
+    message: /field 'made' of model 'Wine' is integer, but column 'made' is year\(2\) in table 'wine'/
+  })
+})
+
 test('a column called id may be a part of a key of several columns', async (t) => {
   const id = { sqlite: 'bigint', postgres: 'bigserial', mariadb: 'bigint auto_increment' }[engine]
   const { source, lines, get } = await find(
@@ -78,6 +102,22 @@ test('a foreign key of several columns, or to a part of such a key, is named wit
     "'room' of table 'bed' refers to 'room' together with 'house'",
     "'opposite' of table 'bed' refers to 'room', whose primary key has several columns"
   ].map((words) => `Column ${words}; the field is a plain value, not a foreign key`))
+})
+
+test('a second foreign key of a column is named with the remedy, unless it repeats the first', async (t) => {
+  const { lines, source } = await find(
+    t, 'create table author (id integer primary key)', 'create table member (id integer primary key)',
+    `create table post (id integer primary key, writer_id integer, editor_id integer,
+      constraint a foreign key (writer_id) references author (id),
+      constraint b foreign key (writer_id) references member (id),
+      constraint c foreign key (editor_id) references member (id),
+      constraint d foreign key (editor_id) references member (id))`
+  )
+  const target = /writer: foreignKey\(\(\) => (\w+)/.exec(source)?.[1]
+  const other = target === 'Author' ? 'member' : 'author'
+  t.strictSame(lines, [`Column 'writer_id' of table 'post' also refers to '${other}', which the field cannot ` +
+    'declare; the database still checks it. To follow it instead, name its model in foreignKey()'])
+  t.match(source, /editor: foreignKey\(\(\) => Member/)
 })
 
 test('SQLite: a foreign key of a type that holds no key of its target is a plain value', {

@@ -53,7 +53,12 @@ test('a plan of PostgreSQL is read in its nodes, as a value or as text', (t) => 
   const bitmap = [{
     Plan: {
       'Node Type': 'Limit',
-      Plans: [{ 'Node Type': 'Bitmap Heap Scan', Alias: 't0', 'Recheck Cond': "(title = 'x'::text)" }]
+      Plans: [{
+        'Node Type': 'Bitmap Heap Scan',
+        Alias: 't0',
+        'Recheck Cond': "(title = 'x'::text)",
+        Plans: [{ 'Node Type': 'Bitmap Index Scan', 'Index Cond': "(title = 'x'::text)" }]
+      }]
     }
   }]
   for (const plan of [bitmap, JSON.stringify(bitmap)]) {

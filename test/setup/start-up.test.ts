@@ -120,6 +120,12 @@ const wrongPluginOptions: Record<string, Mistake> = {
     code: 'INVALID_OPTIONS',
     names: ["'limits.joins'", 'from 0 to 25']
   },
+  ...Object.fromEntries(['patternLength', 'valueLength', 'queryLength'].map((name) => [`a ${name} of 0`, {
+    wrong: { limits: { [name]: 0 } },
+    right: { limits: { [name]: 1 } },
+    code: 'INVALID_OPTIONS',
+    names: [`'limits.${name}'`, 'at least 1']
+  }])),
   'more joins than an engine takes': {
     wrong: { limits: { totalJoins: 26 } },
     right: { limits: { totalJoins: 25 } },

@@ -47,10 +47,13 @@ export const mariadbCatalog: Catalog = {
       case when table_type in ('BASE TABLE', 'SYSTEM VERSIONED') then 'table' else lower(table_type) end as kind,
       table_type = 'VIEW' as view
     from information_schema.tables where table_schema = database() order by table_name`,
+  // A year(2) shows two digits and stores four, so it is a type of its own: an answer would not be what was written.
   // The schema of the constraints is given by a constant; compared with that of the column, MariaDB would read those of
   // all databases. Names that differ only in case or accents are equal for information_schema, but not for tables.
   columns: sql`
-    select c.table_name as \`table\`, c.column_name as name, c.data_type as type, c.is_nullable = 'YES' as nullable,
+    select c.table_name as \`table\`, c.column_name as name,
+      case when c.column_type = 'year(2)' then c.column_type else c.data_type end as type,
+      c.is_nullable = 'YES' as nullable,
       (c.extra like '%auto_increment%' or coalesce(c.column_default, '') like 'nextval(%') as generated,
       c.is_generated <> 'NEVER' as computed, ${defaultText} as declared,
       case when k.check_clause is null then c.column_type else 'json' end as written, c.collation_name as collation,

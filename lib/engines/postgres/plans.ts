@@ -30,7 +30,8 @@ const noOtherJoin = [sql`set local enable_hashjoin = off`, sql`set local enable_
 export const postgresPlans: QueryPlans = {
   explain: 'explain (format json) ',
   settings: {
-    filter: [noSequentialScan],
+    // Without statistics, the planner would read half of all rows in the order of the key to find those of a boolean.
+    filter: [noSequentialScan, sql`set local enable_indexscan = off`],
     include: [noSequentialScan, ...noOtherJoin],
     ordering: [noSequentialScan, sql`set local enable_sort = off`]
   },
@@ -44,7 +45,6 @@ export const postgresPlans: QueryPlans = {
     cross join unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) with ordinality k (number, position)
     join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
     where pg_table_is_visible(c.oid) and (k.position = 1 or m.amname <> 'btree')`,
-  // A bitmap scan names its table one level above its index condition, and repeats the condition there as a recheck.
   seeks: (rows, { alias, name }) => nodesOf(rows).some((node) => textOf(node, 'Alias') === alias &&
     indexConditionsOf(node).some((condition) => namesColumn(condition, name))),
   scans: (rows, alias) => nodesOf(rows).some((node) => textOf(node, 'Alias') === alias &&
@@ -53,8 +53,13 @@ export const postgresPlans: QueryPlans = {
   sorts: (rows) => nodesOf(rows).some((node) => textOf(node, 'Node Type') === 'Sort')
 }
 
-function indexConditionsOf (node: PlanNode): readonly string[] {
-  return ['Index Cond', 'Recheck Cond'].map((condition) => textOf(node, condition))
+/**
+ * Returns the conditions by which a scan uses its indexes, or empty texts. A bitmap scan has them in the steps below
+ * it, which have no alias. It repeats them as a recheck, but not that of a boolean.
+ */
+function indexConditionsOf ({ Plans = [], ...node }: PlanNode): readonly string[] {
+  const bitmaps = Plans.filter((step) => textOf(step, 'Alias') === '')
+  return [textOf(node, 'Index Cond'), ...bitmaps.flatMap(indexConditionsOf)]
 }
 
 function namesColumn (condition: string, name: string): boolean {

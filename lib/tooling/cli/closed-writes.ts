@@ -4,6 +4,7 @@ import { operations, writes, type Operation } from '../../policy/operations.js'
 import type { Policy } from '../../policy/policy.js'
 import { findComputed } from '../../tables/computed.js'
 import { findUnfillable } from '../../tables/creatable.js'
+import { findDenied } from '../../tables/denied.js'
 import { findRefused, type ImpossibleWrite, type PermittedWrites } from '../../tables/enforceable.js'
 import { readTables, type DatabaseTables } from '../../tables/read-tables.js'
 import { findReplacing } from '../../tables/replacing.js'
@@ -32,7 +33,8 @@ export async function findClosedWrites (
   const tables = await readTables(db, models)
   const unfillable = await findUnfillable(db, tables, models)
   const open = models.map((model) => ({ model, operations: writes, kept: [] }))
-  const refused = [...await findRefused(db, tables, open), ...computedKeys(tables, open)]
+  const denied = await findDenied(db, models)
+  const refused = [...await findRefused(db, tables, open), ...computedKeys(tables, open), ...denied]
   const untransactional = await findUntransactional(db, tables, open)
   const replacing = await findReplacing(db, tables, open)
   const served = models.map((model) => ({

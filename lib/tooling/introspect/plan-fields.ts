@@ -130,6 +130,7 @@ async function describe (column: ColumnRow, handle: Handle): Promise<DescribedTy
 
 /** Returns the remedy for a column whose values no field can hold: another way to show the values. */
 function remedyFor ({ written }: ColumnRow): string {
+  if (written === 'year(2)') return 'change its type to year(4)'
   return /blob|binary|bytea|image/i.test(written)
     ? 'serve its bytes by a route of your own'
     : 'a generated column or a view can show it as text or JSON'

@@ -82,16 +82,19 @@ async function planComposite (handle: Handle, table: FoundTable): Promise<Planne
 /** Reason why a table without a key can have no model, and the remedy. */
 const keyless = 'has no primary key and no unique index without nulls; add one'
 
+const prefixKeyed = 'has a primary key of the first characters of a column, which is no key of a model; ' +
+  'add a unique index of whole columns that are never null'
+
 /**
  * Returns the one column of a primary key, undefined if there are several, or the reason why the table can have no
  * model.
  */
-function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | string | undefined {
+function keyColumnOf ({ kind, name, key, hasPrefixKey, columns }: FoundTable): ColumnRow | string | undefined {
   if (kind !== 'table') return whyNoTable(kind)
   if (!isSqlName(name)) return `has a name ${oddName}; ${renameTable}`
   if (key.length > 1) return undefined
   const column = columns.find(({ name }) => key.includes(name))
-  if (column === undefined) return keyless
+  if (column === undefined) return hasPrefixKey ? prefixKeyed : keyless
   if (isSqlName(column.name)) return column
   return `has a primary key '${column.name}' with a name ${oddName}; ${renameTable}`
 }

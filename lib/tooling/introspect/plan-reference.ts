@@ -29,17 +29,19 @@ const plainValue = 'the field is a plain value, not a foreign key'
 
 /**
  * Plans the foreign key of a column. Returns undefined if the column has none. Also returns undefined, and adds a note
- * with the reason, if the foreign key has several columns or cannot refer to the primary key of a model.
+ * with the reason, if the foreign key has several columns or cannot refer to the primary key of a model. Adds a note
+ * about each further foreign key of the column.
  */
 export async function planReference (
-  column: ColumnRow, { name, references, sharedReferences }: FoundTable, { handle, targetOf, notes }: ReferenceSetting
+  column: ColumnRow, table: FoundTable, { handle, targetOf, notes }: ReferenceSetting
 ): Promise<PlannedReference | undefined> {
-  const note = (why: string): undefined => { notes.push({ table: name, column: column.name, why }) }
-  const found = references.get(column.name)
+  const note = (why: string): undefined => { notes.push({ table: table.name, column: column.name, why }) }
+  const found = table.references.get(column.name)
   if (found === undefined) {
-    const [shared] = sharedReferences.filter(({ columns }) => columns.includes(column.name))
+    const [shared] = table.sharedReferences.filter(({ columns }) => columns.includes(column.name))
     return shared === undefined ? undefined : note(whyShared(column, shared))
   }
+  for (const why of whyFurther(column, table)) note(why)
   const unfit = (why: string): undefined => note(`refers to ${targetName(found)}, ${why}; ${plainValue}`)
   const target = targetOf(found.target)
   if (target === undefined) return unfit('which has no model here')
@@ -57,6 +59,12 @@ export async function planReference (
 function whyShared (column: ColumnRow, shared: SharedReference): string {
   const others = shared.columns.filter((name) => name !== column.name).map((name) => `'${name}'`)
   return `refers to ${targetName(shared)} together with ${others.join(', ')}; ${plainValue}`
+}
+
+function whyFurther (column: ColumnRow, { furtherReferences }: FoundTable): readonly string[] {
+  return furtherReferences.filter((further) => further.column === column.name).map((further) =>
+    `also refers to ${targetName(further)}, which the field cannot declare; the database still checks it. ` +
+    'To follow it instead, name its model in foreignKey()')
 }
 
 /** A foreign key of one column, and the table that it names. */

@@ -25,6 +25,8 @@ export interface FoundTable {
    * are never null, or no columns.
    */
   readonly key: readonly string[]
+  /** True if the table has a primary key, but of the first characters of a column. It does not count as a key. */
+  readonly hasPrefixKey: boolean
   /** Columns that have a unique index of their own. The index of the primary key does not count. */
   readonly unique: ReadonlySet<string>
   /**
@@ -34,6 +36,8 @@ export interface FoundTable {
   readonly uniqueTogether: ReadonlyArray<readonly string[]>
   /** The foreign keys that have one column, by that column. */
   readonly references: ReadonlyMap<string, FoundReference>
+  /** Those of columns that have several, if they refer to something else than the one in `references`. */
+  readonly furtherReferences: readonly ReferenceRow[]
   readonly sharedReferences: readonly SharedReference[]
 }
 
@@ -75,13 +79,17 @@ export async function readDatabase (handle: AnyKysely, only?: readonly string[])
 
 function readKeys (
   rows: readonly KeyRow[], columns: readonly ColumnRow[]
-): Pick<FoundTable, 'key' | 'unique' | 'uniqueTogether'> {
+): Pick<FoundTable, 'key' | 'hasPrefixKey' | 'unique' | 'uniqueTogether'> {
   const primary = rows.filter((row) => isYes(row.primary))
   const indexes = groups(rows.filter((row) => !isYes(row.primary)))
     .filter((index) => index.every(({ column }) => column !== null))
     .map((index) => index.map(({ column }) => String(column)))
+  const hasPrefixKey = primary.some(({ column }) => column === null)
   return {
-    key: primary.length > 0 ? primary.map(({ column }) => String(column)) : keyAmong(indexes, columns),
+    key: primary.length > 0 && !hasPrefixKey
+      ? primary.map(({ column }) => String(column))
+      : keyAmong(indexes, columns),
+    hasPrefixKey,
     unique: new Set(indexes.filter(({ length }) => length === 1).flat()),
     uniqueTogether: indexes.filter(({ length }) => length > 1)
   }
@@ -97,11 +105,19 @@ function keyAmong (
   return shortest
 }
 
-function readReferences (rows: readonly ReferenceRow[]): Pick<FoundTable, 'references' | 'sharedReferences'> {
+function readReferences (
+  rows: readonly ReferenceRow[]
+): Pick<FoundTable, 'references' | 'furtherReferences' | 'sharedReferences'> {
   const all = groups(rows)
   const isShared = ({ length }: readonly ReferenceRow[]): boolean => length > 1
+  const single = all.filter((group) => !isShared(group)).map(([reference]) => reference)
+  const references = new Map(single.map((reference) => [reference.column, reference]))
   return {
-    references: new Map(all.filter((group) => !isShared(group)).map(([reference]) => [reference.column, reference])),
+    references,
+    furtherReferences: single.filter(({ column, target, targetColumn }) => {
+      const kept = references.get(column)
+      return kept?.target !== target || kept.targetColumn !== targetColumn
+    }),
     sharedReferences: all.filter(isShared)
       .map((group) => ({ columns: group.map(({ column }) => column), target: group[0].target }))
   }
