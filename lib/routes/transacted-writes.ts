@@ -60,7 +60,7 @@ export async function createWithHooks (write: TransactedRequest, planned: Guarde
  * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
  * @throws what a hook or the precondition throws; what {@link explainWrite} makes of a failure; what
  *   {@link explainLost} returns if the locked record was not written; REST_MODELS_UNAVAILABLE (503) if the other writes
- *   of the record take longer than two seconds
+ *   of the record are too many, or take longer than two seconds
  */
 export async function updateLocked (
   write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord
