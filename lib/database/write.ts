@@ -12,7 +12,6 @@ import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
-import { repeatLocked } from './locked-record.js'
 import { requirePermittedReferences } from './permitted-references.js'
 import type { ReadTarget } from './read.js'
 import { writeAndRead, type WriteAndRead } from './transaction.js'
@@ -66,7 +65,8 @@ export async function runCreate (
  * owner, and the foreign keys in `guard.references` refer to records that meet the conditions given there.
  *
  * @returns the columns {@link StatementShape.visible} of the record, also if its values were equal before; undefined if
- *   no record meets the conditions, or if a trigger discarded the change
+ *   no record meets the conditions, if a trigger discarded the change, or if the update had to wait for another write
+ *   and {@link isSeenLate}
  * @throws the error that {@link explainWrite} returns for a failure
  */
 export async function runUpdate (
@@ -83,9 +83,7 @@ export async function runUpdate (
     const { row } = returns && outcome.length === 0
       ? await engine.executor.execute(update)
       : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
-    const repeat = async (inside: Engine): Promise<Row | undefined> => await runUpdate(inside, target, change)
-    return row ?? await readEqual(engine, target, change) ??
-      await repeatLocked(engine, target, { id, ownerId, scope, references }, repeat)
+    return row ?? await readEqual(engine, target, change)
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
   }
@@ -154,8 +152,7 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
     : scopedDelete(engine, target, record)
   try {
     const { changed } = await engine.executor.execute(query)
-    return changed > 0 ||
-      await repeatLocked(engine, target, record, async (inside) => await runDelete(inside, target, record)) === true
+    return changed > 0
   } catch (failure) {
     throw explainDelete(failure)
   }
