@@ -6,6 +6,7 @@ import { decodeIn, encodeAll, type Column } from '../model/column.js'
 import { idOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
+import type { Scope } from '../plan/viewer.js'
 import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
@@ -32,6 +33,8 @@ export interface RecordUpdate {
    */
   readonly ownerId: RecordKey | null
   readonly guard: RecordGuard
+  /** Conditions that the record must meet before the update, in addition to the scope. */
+  readonly unchanged?: Scope
 }
 
 /**
@@ -65,18 +68,18 @@ export async function runCreate (
  * owner, and the foreign keys in `guard.references` refer to records that meet the conditions given there.
  *
  * @returns the columns {@link StatementShape.visible} of the record, also if its values were equal before; undefined if
- *   no record meets the conditions, if a trigger discarded the change, or if the update had to wait for another write
- *   and {@link isSeenLate}
+ *   no record meets the conditions (those of `change.unchanged`, too), if a trigger discarded the change, or if the
+ *   update had to wait for another write and {@link isSeenLate}
  * @throws the error that {@link explainWrite} returns for a failure
  */
 export async function runUpdate (
   engine: Engine, target: WriteTarget, change: RecordUpdate
 ): Promise<Row | undefined> {
-  const { id, plan, ownerId, guard: { scope, references, outcome } } = change
+  const { id, plan, ownerId, guard: { scope, references, outcome }, unchanged = [] } = change
   const values = encodeAll(plan, engine.dialect)
-  const update = scope.length === 0 && references.length === 0
+  const update = scope.length + references.length + unchanged.length === 0
     ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...ownParameters(engine, target, change))
-    : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
+    : scopedUpdate(engine, target, { id, ownerId, scope: [...scope, ...unchanged] }, { values, references })
   try {
     if (references.length > 0) await requirePermittedReferences(engine, target, references)
     const returns = engine.dialect.returnsUpdates && !target.statements.isTriggered

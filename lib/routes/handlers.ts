@@ -7,7 +7,7 @@ import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
-import { changesNothing } from '../plan/plan-update.js'
+import { changesNothing, untouchedSince } from '../plan/plan-update.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
 import { userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
@@ -91,8 +91,9 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   let row = stored
   if (!isSame && planned.plan.size > 0) {
     const { plan, guard } = planned
+    const unchanged = untouchedSince(resource, storedValue)
     row = hooked === undefined
-      ? await runUpdate(engine, resource, { id, ownerId, plan: await passwords.hashIn(plan), guard }) ??
+      ? await runUpdate(engine, resource, { id, ownerId, plan: await passwords.hashIn(plan), guard, unchanged }) ??
         await repeatUpdate({ resource, request, viewer }, planned, record)
       : await updateLocked({ resource, hooked, request, viewer }, planned, record)
   }
