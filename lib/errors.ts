@@ -129,7 +129,11 @@ export function invalidRecord (faults: Readonly<Record<string, string>>): Error 
   const details = Object.entries(faults).map(([field, message]) => ({ field, message }))
   const isRight = typeof faults === 'object' && !Array.isArray(faults) && details.length > 0 &&
     details.every(({ message }) => typeof message === 'string')
-  if (!isRight) throw new TypeError("invalidRecord() needs the fault of at least one field: { title: 'is too long' }")
+  if (!isRight) {
+    // An `await` may be missing. Without this, the rejection of such a promise would end the process.
+    for (const value of [faults, ...details.map(({ message }) => message)]) Promise.resolve(value).catch(() => {})
+    throw new TypeError("invalidRecord() needs the fault of at least one field: { title: 'is too long' }")
+  }
   return withDetails(new errors.InvalidRecord(details.map(({ field }) => `'${shownName(field)}'`).join(', ')), details)
 }
 

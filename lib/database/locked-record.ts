@@ -1,10 +1,10 @@
 import type { Row } from '../engines/executor.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { lockingSelect } from '../sql/scoped-statements.js'
-import { isSeenLate, type CheckedRecord } from '../sql/shaped-statement.js'
+import { isSeenLate } from '../sql/shaped-statement.js'
 import type { StatementShape } from '../sql/statements.js'
 import type { Engine } from './engine.js'
-import { inTransaction, OpenTransaction } from './transaction.js'
+import { inTransaction, type OpenTransaction } from './transaction.js'
 
 /** An engine whose statements run in an open transaction. */
 export interface TransactionEngine extends Engine {
@@ -46,18 +46,4 @@ export async function withLockedRecord<Result> (
     record.requireUnchanged?.(row)
     return await work(row, inside)
   }, label)
-}
-
-/**
- * Repeats a write of a record that wrote nothing, with the record locked, if the reason may be that it had to wait for
- * another write (see {@link isSeenLate}).
- *
- * @returns what `write` returns; undefined if it is not repeated, or if there is no such record any more
- */
-export async function repeatLocked<Result> (
-  engine: Engine, target: StatementShape, record: CheckedRecord, write: (inside: Engine) => Promise<Result>
-): Promise<Result | undefined> {
-  const isLocked = engine.executor instanceof OpenTransaction
-  if (isLocked || !isSeenLate(engine.dialect, record)) return undefined
-  return await withLockedRecord(engine, target, record, async (_stored, inside) => await write(inside))
 }

@@ -3,6 +3,12 @@ import { unavailable } from '../errors.js'
 import type { RecordKey } from '../values/values.js'
 
 /**
+ * Writes of one record that may run or wait. A further one is refused with 503 at once. On a server, each of them holds
+ * one of 64 slots for writes, so a record with a slow hook would otherwise keep all other writes of the app waiting.
+ */
+const maxWrites = 32
+
+/**
  * Queue of the writes of one record. `semaphore` lets one write run at a time; `writes` is the number of writes that
  * run or wait.
  */
@@ -22,11 +28,13 @@ export class RecordTurns {
   /**
    * Runs a write of a record when all writes of this record that came before have ended.
    *
-   * @throws REST_MODELS_UNAVAILABLE (503) if its turn has not come after two seconds; the write is then never called
+   * @throws REST_MODELS_UNAVAILABLE (503) if 32 writes of the record run or wait already, or if its turn has not come
+   *   after two seconds; the write is then never called
    */
   async inTurn<Result> (table: string, id: RecordKey, write: () => Promise<Result>): Promise<Result> {
     const record = `${table}/${id}`
     const turn = this.#turns.get(record) ?? { semaphore: new Semaphore(() => 1, toTimeout), writes: 0 }
+    if (turn.writes >= maxWrites) throw unavailable({ cause: new Error('Too many writes wait for the same record') })
     this.#turns.set(record, turn)
     turn.writes++
     try {

@@ -6,13 +6,13 @@ import { decodeIn, encodeAll, type Column } from '../model/column.js'
 import { idOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
+import type { Scope } from '../plan/viewer.js'
 import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
-import { repeatLocked } from './locked-record.js'
 import { requirePermittedReferences } from './permitted-references.js'
 import type { ReadTarget } from './read.js'
 import { writeAndRead, type WriteAndRead } from './transaction.js'
@@ -33,6 +33,8 @@ export interface RecordUpdate {
    */
   readonly ownerId: RecordKey | null
   readonly guard: RecordGuard
+  /** Conditions that the record must meet before the update, in addition to the scope. */
+  readonly unchanged?: Scope
 }
 
 /**
@@ -66,26 +68,25 @@ export async function runCreate (
  * owner, and the foreign keys in `guard.references` refer to records that meet the conditions given there.
  *
  * @returns the columns {@link StatementShape.visible} of the record, also if its values were equal before; undefined if
- *   no record meets the conditions, or if a trigger discarded the change
+ *   no record meets the conditions (those of `change.unchanged`, too), if a trigger discarded the change, or if the
+ *   update had to wait for another write and {@link isSeenLate}
  * @throws the error that {@link explainWrite} returns for a failure
  */
 export async function runUpdate (
   engine: Engine, target: WriteTarget, change: RecordUpdate
 ): Promise<Row | undefined> {
-  const { id, plan, ownerId, guard: { scope, references, outcome } } = change
+  const { id, plan, ownerId, guard: { scope, references, outcome }, unchanged = [] } = change
   const values = encodeAll(plan, engine.dialect)
-  const update = scope.length === 0 && references.length === 0
+  const update = scope.length + references.length + unchanged.length === 0
     ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...ownParameters(engine, target, change))
-    : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
+    : scopedUpdate(engine, target, { id, ownerId, scope: [...scope, ...unchanged] }, { values, references })
   try {
     if (references.length > 0) await requirePermittedReferences(engine, target, references)
     const returns = engine.dialect.returnsUpdates && !target.statements.isTriggered
     const { row } = returns && outcome.length === 0
       ? await engine.executor.execute(update)
       : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
-    const repeat = async (inside: Engine): Promise<Row | undefined> => await runUpdate(inside, target, change)
-    return row ?? await readEqual(engine, target, change) ??
-      await repeatLocked(engine, target, { id, ownerId, scope, references }, repeat)
+    return row ?? await readEqual(engine, target, change)
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
   }
@@ -154,8 +155,7 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
     : scopedDelete(engine, target, record)
   try {
     const { changed } = await engine.executor.execute(query)
-    return changed > 0 ||
-      await repeatLocked(engine, target, record, async (inside) => await runDelete(inside, target, record)) === true
+    return changed > 0
   } catch (failure) {
     throw explainDelete(failure)
   }

@@ -9,6 +9,7 @@ import type { Json } from '../values/values.js'
 import { momentFor } from './defaults.js'
 import { requireNoFaults, type GivenValues, type WritePlan, type WriteRules } from './plan-write.js'
 import { readFields, type WrittenField } from './read-fields.js'
+import { everything, type Scope } from './viewer.js'
 
 /**
  * Returns the value of a column before an update. Returns undefined for a hidden column other than the owner: a write
@@ -58,6 +59,18 @@ export function changesNothing (
 ): boolean {
   return [...plan].every(([column, value]) =>
     touched.includes(column) || isShownAs(value, valueKindOf(column).storage, storedOf(column)))
+}
+
+/**
+ * Returns the condition that nobody has updated a record since it was read: a column of `rules.touched` still has its
+ * moment. Without such a column, or if records show none, there is no condition.
+ */
+export function untouchedSince ({ touched }: Pick<WriteRules, 'touched'>, storedOf: StoredOf): Scope {
+  const column = touched.find((column) => storedOf(column) !== undefined)
+  const value = column && storedOf(column)
+  return column === undefined || value === undefined
+    ? everything
+    : [{ path: { joins: [], column }, operator: value === null ? 'is' : 'eq', values: [value] }]
 }
 
 /**

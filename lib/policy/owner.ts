@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Engine } from '../database/engine.js'
-import { Unwritten } from '../database/explain-failure.js'
-import { explainWrite } from '../database/explain-write.js'
 import { readStored } from '../database/read.js'
-import type { RecordUpdate, WriteTarget } from '../database/write.js'
+import type { WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
@@ -89,23 +87,15 @@ export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget,
 }
 
 /**
- * Returns the error for an update or delete that wrote nothing, although {@link recordHook} had admitted its request.
+ * Reads a record again that a write has not found or not written, although {@link recordHook} had admitted its request.
  *
- * @param change  the values of an update, and what must hold for them; absent for a delete
- * @returns REST_MODELS_RECORD_NOT_FOUND (404) if the record was deleted or left the scope meanwhile;
- *   REST_MODELS_FORBIDDEN (403) if the record has another owner now; otherwise REST_MODELS_CONSTRAINT (409) for a
- *   delete, and for an update what {@link explainWrite} returns for {@link Unwritten}, such as a 400 if a reference
- *   leads to no record
+ * @throws REST_MODELS_RECORD_NOT_FOUND (404) if the record was deleted or left the scope meanwhile;
+ *   REST_MODELS_FORBIDDEN (403) if it has another owner now
  */
-export async function explainLost (
-  resource: OwnedResource, record: ScopedRecord, change?: Pick<RecordUpdate, 'plan' | 'guard'>
-): Promise<unknown> {
-  const { engine } = resource
-  const { row } = await readStored(engine, resource, record)
-  if (row === undefined) return new errors.RecordNotFound()
-  if (!isOwn(resource, row, record.ownerId)) return new errors.Forbidden()
-  if (change === undefined) return new errors.Constraint()
-  return await explainWrite(engine, resource, { id: record.id, ...change }, new Unwritten())
+export async function requireStillOwn (resource: OwnedResource, record: ScopedRecord): Promise<void> {
+  const { row } = await readStored(resource.engine, resource, record)
+  if (row === undefined) throw new errors.RecordNotFound()
+  if (!isOwn(resource, row, record.ownerId)) throw new errors.Forbidden()
 }
 
 function isOwn ({ owner, engine: { dialect } }: OwnedResource, row: Row, ownerId: Stored | undefined): boolean {

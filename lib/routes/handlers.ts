@@ -3,16 +3,15 @@ import { runCount } from '../database/count.js'
 import { runList } from '../database/list.js'
 import { readVisible } from '../database/read.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
-import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
-import { changesNothing } from '../plan/plan-update.js'
+import { changesNothing, untouchedSince } from '../plan/plan-update.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
 import { userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
-import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
+import { ownerIdOf, storedOf } from '../policy/owner.js'
 import { listViewerOf, viewerOf } from '../policy/visibility.js'
 import { parseListQuery } from '../request/list-query.js'
 import { parsePatch, parsePayload } from '../request/payload.js'
@@ -23,7 +22,9 @@ import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
 import { answerRead, requireMatch, tagged } from './conditional.js'
 import { readWithQuery, serializeBy } from './including.js'
-import { createWithHooks, deleteLocked, updateLocked, withoutHooks } from './transacted-writes.js'
+import {
+  createWithHooks, deleteLocked, repeatDelete, repeatUpdate, updateLocked, withoutHooks
+} from './transacted-writes.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
@@ -87,14 +88,15 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   const isSame = requireUnchanged !== undefined && changesNothing(resource, planned.plan, storedValue)
   const ownerId = ownerIdOf(request, resource)
   const record = { id, scope: viewer.scope, ownerId, requireUnchanged }
-  let row: Row | undefined = stored
+  let row = stored
   if (!isSame && planned.plan.size > 0) {
     const { plan, guard } = planned
+    const unchanged = untouchedSince(resource, storedValue)
     row = hooked === undefined
-      ? await runUpdate(engine, resource, { id, ownerId, plan: await passwords.hashIn(plan), guard })
+      ? await runUpdate(engine, resource, { id, ownerId, plan: await passwords.hashIn(plan), guard, unchanged }) ??
+        await repeatUpdate({ resource, request, viewer }, planned, record)
       : await updateLocked({ resource, hooked, request, viewer }, planned, record)
   }
-  if (row === undefined) throw await explainLost(resource, record, planned)
   return tagOf === undefined ? toWritten(row) : tagged(reply, tagOf, toWritten(row))
 }
 
@@ -108,10 +110,8 @@ export const remove: Handler<undefined> = (resource) => async (request, reply) =
   // SQLite a trigger may also refuse by raise(fail), which undoes what the statement did only in a transaction.
   const isLocked = requireUnchanged !== undefined || resource.statements.locksDeletes
   const hooked = resource.hooked ?? (isLocked ? withoutHooks(resource) : undefined)
-  const isDeleted = hooked === undefined
-    ? await runDelete(engine, resource, record)
-    : await deleteLocked({ resource, hooked, request, viewer }, record)
-  if (!isDeleted) throw await explainLost(resource, record)
+  if (hooked !== undefined) await deleteLocked({ resource, hooked, request, viewer }, record)
+  else if (!await runDelete(engine, resource, record)) await repeatDelete({ resource, request, viewer }, record)
   reply.code(operationTable.delete.status)
 }
 

@@ -8,8 +8,9 @@ import { explainWrite, requireReferences } from '../database/explain-write.js'
 import { requirePermittedReferences } from '../database/permitted-references.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
+import { errors } from '../errors.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
-import { explainLost } from '../policy/owner.js'
+import { requireStillOwn } from '../policy/owner.js'
 import type { Resource } from '../resource/resource.js'
 import type { TransactedTarget } from '../resource/transacted-target.js'
 import { callAfter, callBefore, isWritten, planWithHook, type TransactedRequest } from './call-hooks.js'
@@ -19,6 +20,9 @@ import { callAfter, callBefore, isWritten, planWithHook, type TransactedRequest 
  * There, a write with null finds no record, because null owns none.
  */
 type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
+
+/** A request that writes to a resource without hooks. */
+type UnhookedRequest = Omit<TransactedRequest, 'hooked'>
 
 /**
  * Returns the target of a resource that has no hooks, for its writes under a precondition (`If-Match`), and for its
@@ -57,15 +61,34 @@ export async function createWithHooks (write: TransactedRequest, planned: Guarde
  * write still changes the record between the hook and the lock, the hook is called again, under the lock. If the record
  * has all values of the update by then ({@link isWritten}), nothing is written, and no hook is called.
  *
- * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
- * @throws what a hook or the precondition throws; what {@link explainWrite} makes of a failure; what
- *   {@link explainLost} returns if the locked record was not written; REST_MODELS_UNAVAILABLE (503) if the other writes
- *   of the record take longer than two seconds
+ * @throws REST_MODELS_RECORD_NOT_FOUND (404) if the record is gone or has left its scope, also if it was created again
+ *   after that; REST_MODELS_FORBIDDEN (403) if it has another owner; what a hook or the precondition throws; what
+ *   {@link explainWrite} makes of a failure; REST_MODELS_UNAVAILABLE (503) if the other writes of the record are too
+ *   many, or take longer than two seconds
  */
 export async function updateLocked (
   write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord
-): Promise<Row | undefined> {
-  return await inTurn(write, record, async () => await update(write, planned, record))
+): Promise<Row> {
+  const row = await inTurn(write, record, async () => await update(write, planned, record))
+  return row ?? await notFound(write, record)
+}
+
+/**
+ * Repeats an update without hooks that wrote nothing, with the record locked. There may be another record of this key
+ * by now. On PostgreSQL, an update that waited for another write also sees related records as they were before. Throws
+ * as {@link updateLocked}, such as a 409 if a trigger discards the update, and a 400 if a reference leads to no record.
+ */
+export async function repeatUpdate (
+  write: UnhookedRequest, planned: GuardedPlan, record: OwnedRecord
+): Promise<Row> {
+  await requireStillOwn(write.resource, record)
+  return await updateLocked({ ...write, hooked: withoutHooks(write.resource) }, planned, record)
+}
+
+/** Throws as {@link requireStillOwn}, or a 404 if the record was created again after a write had not found it. */
+async function notFound ({ resource }: TransactedRequest, record: LockedRecord): Promise<never> {
+  await requireStillOwn(resource, record)
+  throw new errors.RecordNotFound()
 }
 
 /**
@@ -109,19 +132,26 @@ async function update (write: TransactedRequest, planned: GuardedPlan, record: O
 async function explainLocked (
   resource: Resource, record: LockedRecord, change: GuardedPlan, failure: unknown
 ): Promise<unknown> {
-  return failure instanceof Unwritten
-    ? await explainLost(resource, record, change)
-    : await explainWrite(resource.engine, resource, { ...change, id: record.id }, failure)
+  if (failure instanceof Unwritten) await requireStillOwn(resource, record)
+  return await explainWrite(resource.engine, resource, { ...change, id: record.id }, failure)
 }
 
 /**
- * Deletes a record as {@link runDelete} does, with the lock and the hooks of {@link updateLocked}.
+ * Deletes a record as {@link runDelete} does, with the lock and the hooks of {@link updateLocked}. It counts as deleted
+ * if a trigger replaces the delete by a change of the record. If a trigger keeps the record as it was, its other
+ * changes are rolled back.
  *
- * @returns true if the record was deleted, or if a trigger replaced the delete by a change of the record; false if the
- *   record is gone, left its scope, has another owner, or was kept by a trigger, whose other changes are rolled back
+ * @throws as {@link updateLocked}, and what {@link explainDelete} makes of a failure; REST_MODELS_CONSTRAINT (409) if a
+ *   trigger kept the record
  */
-export async function deleteLocked (write: TransactedRequest, record: LockedRecord): Promise<boolean> {
-  return await inTurn(write, record, async () => await remove(write, record))
+export async function deleteLocked (write: TransactedRequest, record: LockedRecord): Promise<void> {
+  if (!await inTurn(write, record, async () => await remove(write, record))) await notFound(write, record)
+}
+
+/** Repeats a delete without hooks that deleted nothing, as {@link repeatUpdate} does for an update. */
+export async function repeatDelete (write: UnhookedRequest, record: LockedRecord): Promise<void> {
+  await requireStillOwn(write.resource, record)
+  await deleteLocked({ ...write, hooked: withoutHooks(write.resource) }, record)
 }
 
 async function remove (write: TransactedRequest, record: LockedRecord): Promise<boolean> {
@@ -139,9 +169,10 @@ async function remove (write: TransactedRequest, record: LockedRecord): Promise<
       return true
     }) === true
   } catch (failure) {
-    if (failure instanceof Unwritten) return false
     // The commit may fail, too: a deferred foreign key is checked only then.
-    throw explainDelete(failure)
+    if (!(failure instanceof Unwritten)) throw explainDelete(failure)
+    await requireStillOwn(resource, record)
+    throw new errors.Constraint()
   }
 }
 

@@ -134,6 +134,19 @@ test('D-156: a hook refuses by invalidRecord, or by any error with a status', as
   }
 })
 
+test('invalidRecord() refuses promises, and their rejections do not end the process', async (t) => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown): void => { unhandled.push(reason) }
+  process.on('unhandledRejection', note)
+  t.teardown(() => { process.off('unhandledRejection', note) })
+  const rejected = async (): Promise<never> => { throw new Error('rejected') }
+  for (const wrong of [rejected(), { name: rejected(), count: rejected() }, { name: 'is wrong', count: rejected() }]) {
+    t.throws(() => invalidRecord(wrong as never), TypeError)
+  }
+  await new Promise((resolve) => { setImmediate(resolve) })
+  t.same(unhandled, [])
+})
+
 test('D-156: beforeWrite sets a read-only field that has no default', async (t) => {
   const Ticket = defineModel('Ticket', { title: text(), slug: text() })
   const seen: unknown[] = []

@@ -13,6 +13,7 @@ import { Semaphore } from '../../lib/engines/semaphore.js'
 import { NoConnection, notSent, markDriverFailure } from '../../lib/engines/statement-failure.js'
 import { openWay } from '../failover/way.js'
 import { emptyDatabase, engine, openUrl } from '../support/database.js'
+import { waitFor } from '../support/engines/wait-for.js'
 import { beforeStatements } from '../support/interleaving.js'
 import { buildApp, client, User, type BuildOptions, type TestApp } from '../support/site.js'
 
@@ -359,6 +360,25 @@ test('D-269: a write that waits for others of its record for two seconds is a 50
   t.match(replies.find((reply) => reply !== written)?.json(), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE' })
   t.match((await app.rowsOf('item')).find(isFirst), { name: written?.json().name })
   t.equal((await app.put(path, { name: 'next' })).statusCode, 200, 'the turn is free again')
+})
+
+test('D-269: 32 writes of one record run or wait; more are a 503 at once, and other records are written', async (t) => {
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => { release = resolve })
+  const app = await shop(t, { beforeWrite: async ({ stored }) => { if (stored?.id === first) await released } })
+  let open = 64
+  const answers = Promise.all(Array.from({ length: open }, async (_, index) => {
+    const { statusCode, headers } = await app.put(path, { count: 100 + index })
+    open--
+    return [statusCode, headers['retry-after']]
+  }))
+  t.equal((await app.put(`/api/item/${second}/`, { name: 'other' })).statusCode, 200)
+  await waitFor('the refusals', async () => open === 32, 1500)
+  release()
+  const [written, refused] = [200, 503].map(async (wanted) => (await answers).filter(([status]) => status === wanted))
+  t.same(await written, Array.from({ length: 32 }, () => [200, undefined]))
+  t.same(await refused, Array.from({ length: 32 }, () => [503, '1']))
+  t.equal((await app.put(path, { name: 'next' })).statusCode, 200, 'the record is free again')
 })
 
 test('D-269: nothing is kept of a turn that is over, whether the write succeeded or not', async (t) => {

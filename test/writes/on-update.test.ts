@@ -5,6 +5,7 @@ import {
   type RecordOf, type UpdateOf
 } from '../../lib/index.js'
 import { engine } from '../support/database.js'
+import { beforeStatements } from '../support/interleaving.js'
 import { buildApp, User, type Rows } from '../support/site.js'
 
 const Team = defineModel('Team', { name: text() })
@@ -91,6 +92,31 @@ test('D-153: an update that changes nothing writes nothing', async (t) => {
   }
   t.same(statements.filter(({ sql }) => !sql.startsWith('select')), [])
   t.same(await rowsOf('task'), before)
+})
+
+test('D-153: an update that another request makes first writes nothing, and does not move the moment', async (t) => {
+  const { db, put, rowsOf } = await build(t)
+  const theirs = '2021-01-01 00:00:00'
+  let written: string | undefined
+  await beforeStatements(t, db, async (text, execute) => {
+    if (!text.startsWith('update') || written === undefined) return
+    const theirUpdate = db.updateTable('task').set({ title: written, changed: theirs, also: theirs }).compile()
+    written = undefined
+    await execute(theirUpdate)
+  })
+  for (const [path, changed, also] of [['task', old, null], ['task', old, old], ['mine', old, null]] as const) {
+    for (const title of ['two', 'three']) {
+      await db.updateTable('task').set({ title: 'one', changed, also }).execute()
+      written = title
+      const reply = await put(`/api/${path}/1/`, { title: 'two' }, { as })
+      const isEqual = title === 'two'
+      t.match([reply.statusCode, reply.json()], [200, { title: 'two' }], `${path} ${title}`)
+      t.same([reply.json().changed === theirs, isNew(reply.json().changed)], [isEqual, !isEqual], `${path} ${title}`)
+      const [row] = (await rowsOf('task')) as [{ title: string, also: string | Date }]
+      t.equal(row.title, 'two')
+      t.equal(new Date(row.also).getFullYear() === 2021, isEqual)
+    }
+  }
 })
 
 test('D-153: a resource without such a field runs the statements that it ran before', async (t) => {

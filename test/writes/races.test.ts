@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2'
 import type { LightMyRequestResponse } from 'fastify'
-import type { CompiledQuery, Kysely } from 'kysely'
+import { sql, type CompiledQuery, type Kysely } from 'kysely'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { test, type Test } from 'tap'
@@ -346,6 +346,7 @@ async function buildTasks (t: Test) {
     models: [Task],
     register: (registry) => {
       const options = { auth: openAuth(), exclude: ['note'], etag: true } as const
+      registry.register(Task, { ...options, path: 'plain' })
       registry.register(Task, { ...options, path: 'after', afterWrite })
       registry.register(Task, { ...options, path: 'before', beforeWrite })
       registry.register(Task, { ...options, path: 'both', beforeWrite, afterWrite })
@@ -353,6 +354,47 @@ async function buildTasks (t: Test) {
   })
   return { ...app, calls }
 }
+
+test('a record that is deleted and created again while a write waits for it is written, or is not found', async (t) => {
+  const { db, post, put, delete: remove, rowsOf } = await buildTasks(t)
+  for (const path of ['plain', 'after', 'before', 'both']) {
+    for (const write of [async (url: string) => await put(url, { state: 'placed' }), remove]) {
+      const { id } = (await post('/api/plain/', {})).json()
+      const [row] = (await rowsOf('task')).slice(-1)
+      const { reply } = await db.transaction().execute(async (transaction) => {
+        await transaction.deleteFrom('task').where('id', '=', id).execute()
+        await transaction.insertInto('task').values(row as object).execute()
+        const reply = write(`/api/${path}/${id}/`)
+        await sleep(100)
+        return { reply }
+      })
+      const { statusCode, body } = await reply
+      t.ok([200, 204, 404].includes(statusCode), `${path}: ${statusCode} ${body}`)
+    }
+  }
+})
+
+test('a record that is created again when a write has not found it is written, or is not found', async (t) => {
+  const { db, post, put, delete: remove, rowsOf } = await buildTasks(t)
+  const next: Array<readonly [before: RegExp, query: CompiledQuery]> = []
+  await beforeStatements(t, db, async (text, execute) => {
+    if (next[0]?.[0].test(text) !== true) return
+    const [[, query]] = next.splice(0, 1) as [typeof next[0]]
+    await execute(query)
+  })
+  for (const [path, statement] of [['plain', /^(update|delete)/], ['before', /^select/]] as const) {
+    for (const write of [async (url: string) => await put(url, { state: 'placed' }), remove]) {
+      const { id } = (await post('/api/plain/', {})).json()
+      const [row] = (await rowsOf('task')).slice(-1)
+      if (path === 'before') next.push([statement, sql`select 1`.compile(db)])
+      next.push([statement, db.deleteFrom('task').where('id', '=', id).compile()])
+      next.push([/^select/, db.insertInto('task').values(row as object).compile()])
+      const { statusCode, body } = await write(`/api/${path}/${id}/`)
+      t.ok([200, 204, 404].includes(statusCode), `${path}: ${statusCode} ${body}`)
+      t.equal(next.length, 0)
+    }
+  }
+})
 
 test('D-272: of equal updates at the same moment one writes and calls the hooks', async (t) => {
   const { post, put, calls, statements, forget } = await buildTasks(t)
@@ -362,8 +404,8 @@ test('D-272: of equal updates at the same moment one writes and calls the hooks'
     const { id } = (await post(`/api/${path}/`, {})).json()
     calls.length = 0
     forget()
-    const replies = await Promise.all(Array.from({ length: 20 }, async () => await put(`/api/${path}/${id}/`, body)))
-    t.strictSame(count(replies), { 200: 20 }, path)
+    const replies = await Promise.all(Array.from({ length: 30 }, async () => await put(`/api/${path}/${id}/`, body)))
+    t.strictSame(count(replies), { 200: 30 }, path)
     for (const reply of replies) t.match(reply.json(), body, path)
     t.strictSame(calls, expected, path)
     t.equal(statements.filter(({ sql }) => sql.startsWith('update')).length, 1, 'the moment of the update is kept')
