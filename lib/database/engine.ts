@@ -48,7 +48,7 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
   const { listDeadline } = dialect
   const hasDeadline = listDeadline !== undefined && Number(await ask(db, listDeadline.isAvailable)) > 0
   const fitted = { ...dialect, listDeadline: hasDeadline ? listDeadline : undefined }
-  return Object.freeze({ ...given, dialect: fitted, shapes: cacheShapes(), turns: turnsOf(handle) })
+  return Object.freeze({ ...given, dialect: fitted, shapes: cacheShapes(), turns: turnsOf(handle, dialect) })
 }
 
 /**

@@ -8,7 +8,7 @@ import restModels, {
   createTables, datetime, defineModel, foreignKey, integer, invalidRecord, json, openAuth, text, uuid, type Policy,
   type ResourceOptions
 } from '../../lib/index.js'
-import { RecordTurns } from '../../lib/database/record-turns.js'
+import { RecordTurns, turnsOf } from '../../lib/database/record-turns.js'
 import { Semaphore } from '../../lib/engines/semaphore.js'
 import { NoConnection, notSent, markDriverFailure } from '../../lib/engines/statement-failure.js'
 import { openWay } from '../failover/way.js'
@@ -362,10 +362,11 @@ test('D-269: a write that waits for others of its record for two seconds is a 50
   t.equal((await app.put(path, { name: 'next' })).statusCode, 200, 'the turn is free again')
 })
 
-test('D-269: 32 writes of one record run or wait; more are a 503 at once, and other records are written', async (t) => {
+test('D-269: on a server, 56 writes of one record run or wait; one more is a 503, others are written', async (t) => {
   let release = (): void => {}
   const released = new Promise<void>((resolve) => { release = resolve })
   const app = await shop(t, { beforeWrite: async ({ stored }) => { if (stored?.id === first) await released } })
+  const most = engine === 'sqlite' ? 64 : 56
   let open = 64
   const answers = Promise.all(Array.from({ length: open }, async (_, index) => {
     const { statusCode, headers } = await app.put(path, { count: 100 + index })
@@ -373,16 +374,28 @@ test('D-269: 32 writes of one record run or wait; more are a 503 at once, and ot
     return [statusCode, headers['retry-after']]
   }))
   t.equal((await app.put(`/api/item/${second}/`, { name: 'other' })).statusCode, 200)
-  await waitFor('the refusals', async () => open === 32, 1500)
+  await waitFor('the refusals', async () => open === most, 1500)
   release()
   const [written, refused] = [200, 503].map(async (wanted) => (await answers).filter(([status]) => status === wanted))
-  t.same(await written, Array.from({ length: 32 }, () => [200, undefined]))
-  t.same(await refused, Array.from({ length: 32 }, () => [503, '1']))
+  t.same(await written, Array.from({ length: most }, () => [200, undefined]))
+  t.same(await refused, Array.from({ length: 64 - most }, () => [503, '1']))
   t.equal((await app.put(path, { name: 'next' })).statusCode, 200, 'the record is free again')
 })
 
+test('D-269: a server refuses the 57th write of a record at once, SQLite none', async (t) => {
+  for (const [isEmbedded, refusals] of [[true, 0], [false, 4]] as const) {
+    const turns = turnsOf({}, { isEmbedded })
+    let release = (): void => {}
+    const released = new Promise<void>((resolve) => { release = resolve })
+    const writes = Array.from({ length: 60 }, async () => await turns.inTurn('item', 1, async () => await released))
+    release()
+    const outcomes = await Promise.allSettled(writes)
+    t.equal(outcomes.filter(({ status }) => status === 'rejected').length, refusals)
+  }
+})
+
 test('D-269: nothing is kept of a turn that is over, whether the write succeeded or not', async (t) => {
-  const turns = new RecordTurns()
+  const turns = new RecordTurns(Infinity)
   const kept = queryObjects(Semaphore)
   for (let id = 0; id < 100; id++) {
     await Promise.allSettled([1, 2].map(async () => await turns.inTurn('item', id, async () => {
