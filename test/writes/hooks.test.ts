@@ -262,6 +262,38 @@ test('D-156: a hook may bring a new record into the scope, by a field that the c
   t.equal((await app.rowsOf('orders')).length, 3)
 })
 
+test('D-156: a hook may bring a new record into the scope, by a field that the client left out', async (t) => {
+  const nobody = [{ buyer: null }, { buyer_id: null }]
+  for (const [scope, outside] of [
+    [{ buyer__active: true }, nobody], [{ buyer__username__like: 'a%' }, nobody], [{ buyer__is: 'notnull' }, nobody],
+    [{ buyer: [1, 2] }, nobody], [{ count: [5, 6] }, [{ count: 4 }]]
+  ] as const) {
+    let added = {}
+    let calls = 0
+    const beforeWrite = (): object => {
+      calls++
+      return added
+    }
+    const app = await shop(t, { scope: () => scope, beforeWrite })
+    const create = async (body: object) =>
+      (await app.post('/api/order/', { title: 'x', code: 'x', ...body }, { as })).json<object>()
+    t.match(await create({}), { code: 'REST_MODELS_FORBIDDEN' }, 'without what the hook sets')
+    added = { buyer_id: 2, count: 5 }
+    t.match(await create({}), { title: 'x', buyer_id: 2, count: 5 }, JSON.stringify(scope))
+    for (const body of outside) t.match(await create(body), { code: 'REST_MODELS_FORBIDDEN' }, JSON.stringify(body))
+    t.equal(calls, 2, 'what the client sends outside the scope is refused before the hook')
+  }
+})
+
+test('D-156: a value that the scope compares by order is judged after the hook', async (t) => {
+  let added = {}
+  const app = await shop(t, { scope: () => ({ count__lt: 5 }), beforeWrite: () => added })
+  const create = async () => (await app.post('/api/order/', { title: 'x', code: 'x', count: 9 }, { as })).json<object>()
+  t.match(await create(), { code: 'REST_MODELS_FORBIDDEN' })
+  added = { count: 4 }
+  t.match(await create(), { title: 'x', count: 4 })
+})
+
 test('D-156: a hook sets a password, which is hashed', async (t) => {
   const app = await shop(t, { beforeWrite: () => ({ pin: '1234' }) })
   t.equal((await app.put('/api/order/1/', { title: 'x' }, { as })).statusCode, 200)
