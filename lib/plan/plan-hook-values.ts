@@ -5,7 +5,7 @@ import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import { valueAt } from '../values/lookup.js'
 import { requireNoPromises } from '../values/promises.js'
-import type { Json } from '../values/values.js'
+import { hasProperties, type Json } from '../values/values.js'
 import { fixedBy, withGuard, type GuardedPlan, type PlannedWrite, type WriteSetting } from './plan-guarded-write.js'
 import { isShownAs } from './plan-update.js'
 import { hasValue, type WritePlan } from './plan-write.js'
@@ -61,7 +61,7 @@ export function addHookValues (
  */
 function changesOf ({ name, byName }: Model, write: HookedWrite, returned: unknown): Payload {
   if (returned === undefined || returned === null) return {}
-  if (typeof returned !== 'object' || Array.isArray(returned)) {
+  if (!hasProperties(returned)) {
     throw new TypeError(`beforeWrite of model '${name}' must return an object of fields, or nothing`)
   }
   const values: Array<[string, unknown]> = Object.entries(returned)
