@@ -58,18 +58,22 @@ export function planGuardedCreate (
   const plan = planCreate(setting, payload, given)
   const isGiven = (column: Column): boolean => given.has(column) || !setting.creatable.has(column)
   const sourceOf = (column: Column): Source => isGiven(column) ? 'server' : 'client'
-  return withGuard(setting, untilHook(setting, viewer, sourceOf), { plan, isCreate: true, sourceOf })
+  const isSent = (column: Column): boolean =>
+    !isGiven(column) && (Object.hasOwn(payload, column.key) || Object.hasOwn(payload, column.field))
+  return withGuard(setting, untilHook(setting, viewer, isSent), { plan, isCreate: true, sourceOf })
 }
 
 /**
  * Returns the scopes that a create must meet before its hook `beforeWrite` runs. The hook may set columns that the
- * client may not set, and so bring the record into the scope of the resource. For this reason, conditions on these
+ * client did not send, and so bring the record into the scope of the resource. For this reason, conditions on these
  * columns are left out here; `addHookValues` checks all conditions after the hook. If there is no such hook, or no
  * scope, `viewer` is returned unchanged.
+ *
+ * @param isSent  true for a column whose value in the body is written
  */
-function untilHook ({ hooked }: WriteSetting, viewer: Viewer, sourceOf: PlannedWrite['sourceOf']): Viewer {
+function untilHook ({ hooked }: WriteSetting, viewer: Viewer, isSent: (column: Column) => boolean): Viewer {
   if (viewer === unscoped || hooked?.hooks.beforeWrite === undefined) return viewer
-  const scope = viewer.scope.filter(({ path: { joins: [join], column } }) => sourceOf(join ?? column) === 'client')
+  const scope = viewer.scope.filter(({ path: { joins: [join], column } }) => isSent(join ?? column))
   return { scope, scopeOf: viewer.scopeOf }
 }
 

@@ -1,15 +1,15 @@
-import { isDeepStrictEqual } from 'node:util'
 import { withDetails, errors, type FieldFault } from '../errors.js'
-import { isFilledByDatabase, type Column } from '../model/column.js'
+import { isFilledByDatabase, valueKindOf, type Column } from '../model/column.js'
 import { keyColumnsOf, withId } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import { valueAt } from '../values/lookup.js'
 import { requireNoPromises } from '../values/promises.js'
-import type { Json } from '../values/values.js'
+import { hasProperties, type Json } from '../values/values.js'
 import { fixedBy, withGuard, type GuardedPlan, type PlannedWrite, type WriteSetting } from './plan-guarded-write.js'
+import { isShownAs } from './plan-update.js'
 import { hasValue, type WritePlan } from './plan-write.js'
-import { readFields } from './read-fields.js'
+import { readFields, type WrittenField } from './read-fields.js'
 import type { Viewer } from './viewer.js'
 
 /**
@@ -36,11 +36,17 @@ export interface HookedWrite extends PlannedWrite {
 export function addHookValues (
   setting: WriteSetting, viewer: Viewer, write: HookedWrite, returned: unknown
 ): GuardedPlan {
-  const values = changesOf(setting.model, write, returned)
-  requireFree(setting, viewer, values)
-  const added = acceptValues(setting, values)
+  const { model, known, checkValues } = setting
+  const columns = new Set(model.columns)
+  const values = changesOf(model, write, returned)
+  const { fields, faults } = readFields({ model, known: columns, writable: columns }, values, { check: checkValues })
+  // Compared once more, because readFields() turns other spellings of a value into the same one.
+  const changed = [...fields.values()].filter(({ column, value }) => !isSame(write, column, value))
+  requireFree(setting, viewer, changed)
+  if (faults.length > 0) throw faultOf(model, known, faults)
+  const added = new Map(changed.map(({ column, value }) => [column, value]))
   const plan = new Map([...write.plan, ...added])
-  requireValues(setting.model, plan)
+  requireValues(model, plan)
   const { isCreate, sourceOf } = write
   return withGuard(setting, viewer, {
     plan, isCreate, sourceOf: (column) => added.has(column) ? 'server' : sourceOf(column)
@@ -53,9 +59,9 @@ export function addHookValues (
  * has the value already. Empty if the hook returned nothing. Throws TypeError if the hook returned anything but an
  * object, a promise as a value, or a field that the model does not have.
  */
-function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, returned: unknown): Payload {
+function changesOf ({ name, byName }: Model, write: HookedWrite, returned: unknown): Payload {
   if (returned === undefined || returned === null) return {}
-  if (typeof returned !== 'object' || Array.isArray(returned)) {
+  if (!hasProperties(returned)) {
     throw new TypeError(`beforeWrite of model '${name}' must return an object of fields, or nothing`)
   }
   const values: Array<[string, unknown]> = Object.entries(returned)
@@ -63,18 +69,22 @@ function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, retu
   const changed = values.filter(([field, value]) => {
     const column = byName.get(field)
     if (column === undefined) throw new TypeError(`beforeWrite of model '${name}' returned unknown field '${field}'`)
-    const before = plan.has(column) ? plan.get(column) : stored?.[column.key]
-    return value !== undefined && !isDeepStrictEqual(value, before)
+    return value !== undefined && !isSame(write, column, value)
   })
   return Object.fromEntries(changed)
 }
 
-function requireFree (setting: WriteSetting, viewer: Viewer, values: Payload): void {
+/** True if the planned write sets a column to a value, or does not set the column and the record has the value. */
+function isSame ({ plan, stored }: HookedWrite, column: Column, value: unknown): boolean {
+  const before = plan.has(column) ? plan.get(column) : stored?.[column.key]
+  return isShownAs(value, valueKindOf(column).storage, before)
+}
+
+function requireFree (setting: WriteSetting, viewer: Viewer, fields: readonly WrittenField[]): void {
   const { model, owner } = setting
   const fixed = fixedBy(viewer, setting)
   const isKey = (column: Column): boolean => withId(model, keyColumnsOf(model)).includes(column)
-  for (const name of Object.keys(values)) {
-    const column = valueAt(model.byName, name)
+  for (const { name, column } of fields) {
     if (isKey(column) || column === owner || fixed.has(column) || isFilledByDatabase(column)) {
       throw new TypeError(`beforeWrite of model '${model.name}' must not set '${name}': ` +
         'a hook sets no key, no owner, nothing that only the database fills, and nothing that the scope fixes')
@@ -88,13 +98,6 @@ function requireValues ({ name }: Model, plan: WritePlan): void {
   if (missing === undefined) return
   throw new TypeError(`beforeWrite of model '${name}' must set '${missing[0].field}': ` +
     'no client may set it, and it has neither a default nor null')
-}
-
-function acceptValues ({ model, known, checkValues }: WriteSetting, values: Payload): WritePlan {
-  const columns = new Set(model.columns)
-  const { fields, faults } = readFields({ model, known: columns, writable: columns }, values, { check: checkValues })
-  if (faults.length > 0) throw faultOf(model, known, faults)
-  return new Map([...fields.values()].map(({ column, value }) => [column, value]))
 }
 
 /**

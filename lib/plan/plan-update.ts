@@ -132,7 +132,8 @@ function isDoubtful (column: Column, shown: Json): boolean {
   return typeof shown === 'string' && (shown.includes('\ufffd') || options.enum?.includes(shown) === false)
 }
 
-function isShownAs (value: Json, storage: StorageName, shown: Json | undefined): boolean {
+/** True if a value is the one that a record shows. A UUID may be shown in capitals. */
+export function isShownAs (value: unknown, storage: StorageName, shown: Json | undefined): boolean {
   const isOtherUuid = storage === 'uuid' && typeof shown === 'string' && value !== shown
   return isDeepStrictEqual(value, isOtherUuid ? shown.toLowerCase() : shown)
 }

@@ -65,7 +65,8 @@ function valuesFor ({ engine: { dialect } }: Resource, plan: WritePlan, row: Row
 
 /**
  * True if a row has all values of a planned update already, because another request wrote them since this one was
- * planned. Clients must not learn what is in hidden columns, so these count as changed.
+ * planned, or because the hook `beforeWrite` took the changes back. Clients must not learn what is in hidden columns,
+ * so these count as changed.
  */
 export function isWritten ({ resource }: TransactedRequest, { plan }: GuardedPlan, row: Row): boolean {
   return changesNothing(resource, plan, (column) =>

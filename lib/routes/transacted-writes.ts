@@ -59,7 +59,8 @@ export async function createWithHooks (write: TransactedRequest, planned: Guarde
  * the hooks of the resource. The hook `beforeWrite` is called before the lock, so that it may use the database. Until
  * this update has ended, other writes of this process that would call the hook for the same record wait. If another
  * write still changes the record between the hook and the lock, the hook is called again, under the lock. If the record
- * has all values of the update by then ({@link isWritten}), nothing is written, and no hook is called.
+ * has all values of the update by then ({@link isWritten}), or if the hook took its changes back, nothing is written,
+ * and no further hook is called.
  *
  * @throws REST_MODELS_RECORD_NOT_FOUND (404) if the record is gone or has left its scope, also if it was created again
  *   after that; REST_MODELS_FORBIDDEN (403) if it has another owner; what a hook or the precondition throws; what
@@ -115,8 +116,8 @@ async function update (write: TransactedRequest, planned: GuardedPlan, record: O
   try {
     await requirePermittedReferences(engine, whole, prepared.change.guard.references)
     return await withLockedRecord(engine, whole, record, async (stored, inside) => {
-      if (isWritten(write, planned, stored)) return stored
       if (isStale(prepared.seen, stored)) prepared = await prepare(stored)
+      if (isWritten(write, prepared.change, stored)) return stored
       const row = await runUpdate(inside, whole, { ...record, ...prepared.change })
       // The record is locked, so it exists. But a record that a foreign key leads to may have changed, so that the
       // scope does not hold any more, or a reference of the update is wrong.

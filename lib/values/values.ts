@@ -136,19 +136,32 @@ function formatDatetime (moment: Date): string | undefined {
 
 /**
  * Returns the value itself, or undefined if it nests deeper than 64 levels, or if storing it as JSON text would change
- * or break it: -0, an infinite number, and a text that {@link storableText} refuses.
+ * or break it: -0, an infinite number, a text that {@link storableText} refuses, and what only JavaScript has, such as
+ * a function, a map or a date. A property of an object that is undefined is left out, as JSON does it.
  */
 export function storableJson (value: Json): Json | undefined {
   return isStorable(value) ? value : undefined
 }
 
-function isStorable (value: Json, depth = 0): boolean {
+function isStorable (value: Json | undefined, depth = 0): boolean {
   if (typeof value === 'string') return storableText(value) !== undefined
   if (typeof value === 'number') return plainNumber(value) !== undefined
-  if (typeof value !== 'object' || value === null) return true
+  if (typeof value !== 'object' || value === null) return value === null || typeof value === 'boolean'
   if (depth === maxJsonDepth) return false
-  if (isList(value)) return value.every((item) => isStorable(item, depth + 1))
-  return Object.entries(value).every(([key, item]) => storableText(key) !== undefined && isStorable(item, depth + 1))
+  // The copy has undefined for each hole, which every() would skip.
+  if (isList(value)) return [...value].every((item) => isStorable(item, depth + 1))
+  return hasProperties(value) && Object.entries(value).every(([key, item]) =>
+    item === undefined || (storableText(key) !== undefined && isStorable(item, depth + 1)))
+}
+
+/**
+ * True if a value is an object that JSON shows by its properties: no list, map, date, promise or function, and nothing
+ * with a method `toJSON`. Its prototype does not count, because in Jest `structuredClone` gives objects another one.
+ */
+export function hasProperties (value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.prototype.toString.call(value) === '[object Object]' &&
+    !('toJSON' in value && typeof value.toJSON === 'function')
 }
 
 /** True if a value is a list. `Array.isArray` does not narrow read-only types. */

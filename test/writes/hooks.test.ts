@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  boolean, createTables, defineModel, foreignKey, integer, invalidRecord, json, openAuth, password, text, userAuth,
-  type ResourceOptions
+  boolean, createTables, datetime, decimal, defineModel, foreignKey, hostAuth, integer, invalidRecord, json, openAuth,
+  password, text, userAuth, uuid, type ResourceOptions
 } from '../../lib/index.js'
 import { engine, openDatabase } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
@@ -273,6 +273,73 @@ test('D-156: a hook may bring a new record into the scope, by a field that the c
   t.match(await create({ title: 'y', code: 'y' }), { code: 'REST_MODELS_FORBIDDEN' })
   t.equal(calls, 2)
   t.equal((await app.rowsOf('orders')).length, 3)
+})
+
+test('D-156: a hook may bring a new record into the scope, by a field that the client left out', async (t) => {
+  const nobody = [{ buyer: null }, { buyer_id: null }]
+  for (const [scope, outside] of [
+    [{ buyer__active: true }, nobody], [{ buyer__username__like: 'a%' }, nobody], [{ buyer__is: 'notnull' }, nobody],
+    [{ buyer: [1, 2] }, nobody], [{ count: [5, 6] }, [{ count: 4 }]]
+  ] as const) {
+    let added = {}
+    let calls = 0
+    const beforeWrite = (): object => {
+      calls++
+      return added
+    }
+    const app = await shop(t, { scope: () => scope, beforeWrite })
+    const create = async (body: object) =>
+      (await app.post('/api/order/', { title: 'x', code: 'x', ...body }, { as })).json<object>()
+    t.match(await create({}), { code: 'REST_MODELS_FORBIDDEN' }, 'without what the hook sets')
+    added = { buyer_id: 2, count: 5 }
+    t.match(await create({}), { title: 'x', buyer_id: 2, count: 5 }, JSON.stringify(scope))
+    for (const body of outside) t.match(await create(body), { code: 'REST_MODELS_FORBIDDEN' }, JSON.stringify(body))
+    t.equal(calls, 2, 'what the client sends outside the scope is refused before the hook')
+  }
+})
+
+test('D-156: a value that the scope compares by order is judged after the hook', async (t) => {
+  let added = {}
+  const app = await shop(t, { scope: () => ({ count__lt: 5 }), beforeWrite: () => added })
+  const create = async () => (await app.post('/api/order/', { title: 'x', code: 'x', count: 9 }, { as })).json<object>()
+  t.match(await create(), { code: 'REST_MODELS_FORBIDDEN' })
+  added = { count: 4 }
+  t.match(await create(), { title: 'x', count: 4 })
+})
+
+test('D-156: a hook may return the owner and what the scope fixes in any spelling that a body may have', async (t) => {
+  const Person = defineModel('Person', { id: uuid() })
+  const Card = defineModel('Card', {
+    person: foreignKey(() => Person), tenant: uuid(), price: decimal({ scale: 2 }), made: datetime(), title: text()
+  })
+  const [id, tenant] = ['AAAAAAAA-0000-4000-8000-00000000000A', 'BBBBBBBB-0000-4000-8000-00000000000B']
+  let returned: object = {}
+  const app = await buildApp(t, {
+    models: [Person, Card],
+    rows: { person: [{ id: id.toLowerCase() }] },
+    register: (registry) => {
+      registry.register(Card, {
+        auth: hostAuth(() => ({ id }), { users: Person, protect: 'all' }),
+        ownerField: 'person',
+        scope: () => ({ tenant, price: '1.50', made: '2026-01-02 03:04:05' }),
+        beforeWrite: () => returned
+      })
+    }
+  })
+  const write = async () => [
+    (await app.post('/api/card/', { title: 'a' })).statusCode,
+    (await app.put('/api/card/1/', { title: `${JSON.stringify(returned)}` })).statusCode
+  ]
+  for (returned of [
+    { person: id }, { person_id: id.toLowerCase(), tenant }, { price: '1.5' }, { made: '2026-01-02T04:04:05+01:00' }
+  ]) {
+    t.same(await write(), [201, 200], JSON.stringify(returned))
+  }
+  for (returned of [
+    { person: tenant }, { tenant: id }, { tenant: 'x' }, { price: '1.51' }, { made: '2026-01-02 03:04:06' }
+  ]) {
+    t.same(await write(), [500, 500], JSON.stringify(returned))
+  }
 })
 
 test('D-156: a hook sets a password, which is hashed', async (t) => {

@@ -357,7 +357,7 @@ test('D-267: an update that a trigger discards is answered with the record, if t
     const answer = await put(`/api/${path}/1/`, path === 'hooked' ? { ...record, title: 'A' } : record)
     t.strictSame([answer.statusCode, answer.json()], [200, record], path)
   }
-  t.strictSame(seen, [['update', record]], 'as without the trigger')
+  t.strictSame(seen, [], 'as without the trigger, because the hook takes the change back')
   t.match((await put('/api/blind/1/', { slug: 'hidden' })).json(), refused, 'hidden values are compared with nothing')
   t.equal((await put('/api/doc/1/', { title: 'b' })).json().title, 'b')
   let title = ''
