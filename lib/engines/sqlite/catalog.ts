@@ -67,7 +67,7 @@ export const sqliteCatalog: Catalog = {
   replacing: sql`
     select name as "table", sql as statement from sqlite_schema
     where type = 'table' and lower(sql) like '%conflict%replace%'`,
-  tablesChangedLater: sql`select tbl_name as "table" from sqlite_schema where type = 'trigger'`,
+  tablesChangedLater: sql`select tbl_name as "table", null as "column" from sqlite_schema where type = 'trigger'`,
   indexed: sql`
     select l.name as "table", c.name as "column"
     from pragma_table_list l join pragma_index_list(l.name) i join pragma_index_info(i.name) c
