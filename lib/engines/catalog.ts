@@ -180,6 +180,8 @@ export interface Catalog {
    */
   toStandardTexts? (declared: string): string
   readonly types: TypeTable
+  /** Function for the types that `types` lacks. Absent if columns of such types become no fields. */
+  readonly otherTypes?: TypeTable[string]
   /** Names of types whose columns have a default although none is declared. Absent if the engine has no such type. */
   readonly implicitDefaults?: readonly string[]
   /**
