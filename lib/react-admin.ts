@@ -7,7 +7,7 @@ import { RestModelsError } from './client/failure.js'
 import {
   listKeys, listRange, resourceOf, type AnyClient, type AnyResource, type DataProviderOptions, type Query
 } from './providers/any-resource.js'
-import { filterNameOf } from './providers/filter-name.js'
+import { filterNameOf, uniqueFilters } from './providers/filter-name.js'
 import { changesOf, withoutNulls } from './providers/form-values.js'
 import { KnownTags } from './providers/known-tags.js'
 import { toShownError } from './providers/shown-error.js'
@@ -101,7 +101,7 @@ async function writeAll (
 function toQuery ({ filter: { q, ...filters } = {}, sort, meta }: GetListParams): Query {
   const terms = Object.entries<unknown>(filters)
   return {
-    ...Object.fromEntries(terms.map(([name, value]) => value === null ? nullTest(name) : [filterNameOf(name), value])),
+    ...uniqueFilters(terms.map(([key, value]) => value === null ? nullTest(key) : [filterNameOf(key, value), value])),
     search: q ?? undefined,
     ...sort && { ordering: `${sort.order === 'DESC' ? '-' : ''}${sort.field}` },
     ...includeOf(meta)

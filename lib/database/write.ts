@@ -53,7 +53,7 @@ export async function runCreate (
     const create = references.length === 0
       ? target.statements.create(...values.values())
       : scopedInsert(engine, target, { values, references })
-    const { row } = guard.outcome.length === 0 && !target.statements.isTriggered
+    const { row } = guard.outcome.length === 0 && !target.statements.readsCreated
       ? await engine.executor.execute(create)
       : await writeAndRead(engine, { write: create, ...readAfterCreate(engine, target, guard) })
     if (row === undefined) throw new Unwritten()

@@ -155,9 +155,10 @@ export interface Catalog {
   readonly tablesWithTriggers?: RawBuilder<{ readonly table: string }>
   /**
    * Query for the tables with triggers or rules that may change a row after the statement that wrote it has returned
-   * it, or that may change a row instead of deleting it. It finds none if the engine has no such triggers.
+   * it, or that may change a row instead of deleting it. If `column` is not null, only this column may have another
+   * value than an insert returned.
    */
-  readonly tablesChangedLater: RawBuilder<{ readonly table: string }>
+  readonly tablesChangedLater: RawBuilder<{ readonly table: string, readonly column: string | null }>
   /**
    * Query for the tables that can have no foreign keys, and to which none can refer, with the reason and the remedy.
    * Absent if there are no such tables.
@@ -179,6 +180,8 @@ export interface Catalog {
    */
   toStandardTexts? (declared: string): string
   readonly types: TypeTable
+  /** Function for the types that `types` lacks. Absent if columns of such types become no fields. */
+  readonly otherTypes?: TypeTable[string]
   /** Names of types whose columns have a default although none is declared. Absent if the engine has no such type. */
   readonly implicitDefaults?: readonly string[]
   /**

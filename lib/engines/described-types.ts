@@ -21,7 +21,7 @@ export interface WrittenType {
 
 /**
  * Functions by the name of a type of the engine, in lower case. Each returns the field that a column of the type
- * becomes, or undefined if no field can hold its values. A column of a type without a function becomes no field either.
+ * becomes, or undefined if no field can hold its values. `Catalog.otherTypes` is for the types without a function.
  */
 export type TypeTable = Readonly<Record<string, (type: WrittenType) => DescribedType | undefined>>
 
@@ -87,8 +87,9 @@ export function readType (name: string, written: string): WrittenType {
 
 /** Returns the field that a column becomes by its type; undefined if no field can hold values of the type. */
 export function describedAs (
-  { types }: { readonly types: TypeTable }, { type, written }: Readonly<Record<'type' | 'written', string>>
+  { types, otherTypes }: { readonly types: TypeTable, readonly otherTypes?: TypeTable[string] },
+  { type, written }: Readonly<Record<'type' | 'written', string>>
 ): DescribedType | undefined {
   const described = readType(type, written)
-  return types[described.name]?.(described)
+  return (types[described.name] ?? otherTypes)?.(described)
 }

@@ -82,8 +82,8 @@ export interface Dialect {
   readonly storages?: ReadonlyMap<object, Storage>
   /**
    * Models with triggers that may change a record after the statement has returned it, or instead of deleting it, so
-   * that the record is read again. Empty or absent if there are none, or if the models were not compared with the
-   * tables yet.
+   * that the record is read again, and columns that may have another value than a create returns. Empty or absent if
+   * there are none, or if the models were not compared with the tables yet.
    */
   readonly triggered?: ReadonlySet<object>
   /**

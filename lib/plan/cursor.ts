@@ -111,15 +111,15 @@ function writeValue (column: Column, stored: Stored, dialect: Dialect): string |
   if (text.includes('\ufffd')) return undefined
   const value = valueKindOf(column).parse(text, column.options)
   if (value === undefined) return undefined
-  return isSame(encode(column, value, dialect), stored) ? text : undefined
+  return isSame(column, encode(column, value, dialect), stored) ? text : undefined
 }
 
 /**
  * True if a value that the engine takes is the stored one. Drivers may return it as another type: a number as text or
- * BigInt, and a bit as a boolean.
+ * BigInt, and a bit as a boolean. A decimal may have zeros before it, or fewer at its end than the field has.
  */
-function isSame (encoded: Stored, stored: Stored): boolean {
-  if (typeof stored === 'boolean') return Number(encoded) === Number(stored)
+function isSame ({ kind }: Column, encoded: Stored, stored: Stored): boolean {
+  if (typeof stored === 'boolean' || kind === 'decimal') return Number(encoded) === Number(stored)
   return encoded === stored || (typeof stored !== 'number' && String(encoded) === String(stored))
 }
 

@@ -1,10 +1,8 @@
 import type { CrudFilter, CrudOperators } from '@refinedev/core'
-import { filterNameOf } from './filter-name.js'
-
-type Terms = ReadonlyArray<readonly [name: string, value: unknown]>
+import { filterNameOf, uniqueFilters, type Terms } from './filter-name.js'
 
 const equal = (field: string, value: unknown): Terms =>
-  [value === null ? [`${field}__is`, null] : [filterNameOf(field), value]]
+  [value === null ? [`${field}__is`, null] : [filterNameOf(field, value), value]]
 const unequal = (field: string, value: unknown): Terms =>
   [value === null ? [`${field}__is`, 'notnull'] : [`${field}__ne`, value]]
 const as = (operator: string) => (field: string, value: unknown): Terms => [[`${field}__${operator}`, value]]
@@ -62,12 +60,7 @@ function noneOf (field: string, value: unknown): Terms {
  *   `between` or a search, or if two filters become the same parameter
  */
 export function toFilters (filters: readonly CrudFilter[]): Record<string, unknown> {
-  const query: Record<string, unknown> = {}
-  for (const [name, value] of filters.flatMap(termsOf)) {
-    if (Object.hasOwn(query, name)) throw new TypeError(`there are two filters '${name}'`)
-    query[name] = value
-  }
-  return query
+  return uniqueFilters(filters.flatMap(termsOf))
 }
 
 function termsOf (filter: CrudFilter): Terms {

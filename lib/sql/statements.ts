@@ -53,6 +53,8 @@ export interface Statements {
    * read again after the write.
    */
   readonly isTriggered: boolean
+  /** True if a create reads the record again, because of triggers, or because it returns a column's wrong value. */
+  readonly readsCreated: boolean
   /** True if a delete locks the record first, because a trigger may change the record in place of the delete. */
   readonly locksDeletes: boolean
 }
@@ -90,7 +92,8 @@ export function compileStatements (
   const insert = created.length === 0 ? table.expression(dialect.emptyRow) : table.values(slotsOf(created))
   const compile = (operation: StatementOperation, query: Compilable): Statement =>
     withParameters(query.compile(), { operation, resource: shape.name })
-  const isTriggered = dialect.triggered?.has(model) === true
+  const { triggered = new Set() } = dialect
+  const isTriggered = triggered.has(model)
   return Object.freeze({
     read: compile('read', read(reader, visible)),
     stored: compile('lock', read(engine, stored)),
@@ -99,6 +102,7 @@ export function compileStatements (
     delete: compile('delete', where(db.deleteFrom(model.table), isOwn(engine, shape))),
     comparesTexts: hasTextKey(model),
     isTriggered,
+    readsCreated: isTriggered || visible.some((column) => triggered.has(column)),
     // A server cannot lock the rows of some views.
     locksDeletes: isTriggered && (dialect.isEmbedded || dialect.views?.has(model) !== true)
   })

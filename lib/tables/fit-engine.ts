@@ -1,4 +1,5 @@
 import { requireMet, type Engine } from '../database/engine.js'
+import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { hasType, requireTables, storagesOf } from './compare-tables.js'
 import type { DatabaseTables } from './read-tables.js'
@@ -18,7 +19,7 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
     if (hasType(tables, models, type)) await requireMet(db, requirement)
   }
   const storages = storagesOf(tables, models, dialect)
-  const triggered = await triggeredModels(engine, tables, models)
+  const triggered = await changedLater(engine, tables, models)
   const views = new Set([...models].filter((model) => tables.isView(model)))
   const isPlain = storages.size === 0 && triggered.size === 0 && views.size === 0
   return isPlain ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages, triggered, views } })
@@ -26,12 +27,18 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
 
 /**
  * Returns the models whose tables have triggers or rules that may change a record after the statement that wrote it has
- * returned it, or that may change a record instead of deleting it.
+ * returned it, or that may change a record instead of deleting it. Also returns the columns that may have another value
+ * than an insert returned.
  */
-async function triggeredModels (
-  { db, dialect: { catalog } }: Engine, tables: DatabaseTables, models: ReadonlySet<Model>
-): Promise<ReadonlySet<Model>> {
+async function changedLater (
+  { db, dialect: { catalog, foldName } }: Engine, tables: DatabaseTables, models: ReadonlySet<Model>
+): Promise<ReadonlySet<Model | Column>> {
   const { rows } = await catalog.tablesChangedLater.execute(db)
-  const changed = new Set(rows.map(tables.nameOf))
-  return new Set([...models].filter((model) => changed.has(tables.nameOf(model))))
+  const nameOf = (table: string, column: string | null): string =>
+    JSON.stringify([tables.nameOf({ table }), column === null ? null : foldName(column)])
+  const changed = new Set(rows.map(({ table, column }) => nameOf(table, column)))
+  return new Set([...models].flatMap((model) => [
+    ...changed.has(nameOf(model.table, null)) ? [model] : [],
+    ...model.columns.filter(({ name }) => changed.has(nameOf(model.table, name)))
+  ]))
 }

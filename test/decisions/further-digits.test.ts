@@ -133,6 +133,55 @@ for (const type of types) {
   })
 }
 
+/** Types whose text differs from what records show of a number: by zeros at its ends, for example. */
+const otherTexts = ({
+  sqlite: [['number', 'decimal(19, 4)'], ['decimal', 'integer']],
+  postgres: [['number', 'numeric(19, 4)'], ['decimal', 'integer'], ['decimal', 'numeric(10, 1)']],
+  mariadb: [
+    ['number', 'decimal(19, 4)'], ['number', 'decimal(12, 4)'], ['number', 'decimal(65, 38)'],
+    ['number', 'float(8, 2)'], ['number', 'double(10, 2)'], ['number', 'bigint(20) zerofill'],
+    ['decimal', 'decimal(12, 2) zerofill'], ['decimal', 'decimal(12, 1)'], ['decimal', 'int(8) zerofill']
+  ]
+} as const)[engine]
+
+for (const [kind, type] of otherTexts) {
+  test(`cursors pass every record in the order of a ${kind} in a column of type ${type}`, async (t) => {
+    const stored = ['3', '2', '10', '2', '0', '3', '2', '100', '10']
+    const { list, page } = await linesApp(t, type, { stored, kind })
+    for (const ordering of ['price', '-price']) {
+      for (const limit of [1, 2]) {
+        const seen: number[] = []
+        for (let next = `/api/line/?ordering=${ordering}&limit=${limit}&after=`; next !== '' && seen.length < 20;) {
+          const { meta, objects } = await page(next)
+          seen.push(...objects.map(({ id }: Shown) => id))
+          next = meta.next
+          t.ok(next === '' || next.includes('after='), next)
+        }
+        t.same(seen, (await list(`ordering=${ordering}`)).map(({ id }) => id), `${ordering}, ${limit} a page`)
+      }
+    }
+  })
+}
+
+test('a number with more digits than records show has no cursor, and the others beside it have exact ones', {
+  skip: engine !== 'mariadb' && 'another test has the other engines'
+}, async (t) => {
+  const stored = ['12345678901234.5681', '2', '12345678901234.5680', '2.0001', '12345678901234.5680', '0.0001']
+  const { list, page } = await linesApp(t, 'decimal(19, 4)', { stored, kind: 'number' })
+  for (const ordering of ['price', '-price']) {
+    const seen: number[] = []
+    for (let next = `/api/line/?ordering=${ordering}&limit=1&after=`; next !== '' && seen.length < 9;) {
+      const { meta, objects: [{ id }] } = await page(next)
+      seen.push(id)
+      next = meta.next
+      t.equal(next.includes('after='), next !== '' && !seen.includes(1), `${id}: ${next}`)
+    }
+    t.same(seen, (await list(`ordering=${ordering}`)).map(({ id }) => id), ordering)
+  }
+  const far = Buffer.from(JSON.stringify([1, 'price,id', '1e300', '1'])).toString('base64url')
+  t.same((await page(`/api/line/?ordering=price&after=${far}`)).objects, [], 'a cursor beyond all numbers')
+})
+
 /** Requires that the engine searches the index for a statement. */
 async function requireSeek (t: Test, db: Kysely<Tables>, { sql: text, parameters }: CompiledQuery): Promise<void> {
   const explain = engine === 'sqlite' ? 'explain query plan' : 'explain'

@@ -296,6 +296,24 @@ test('PostgreSQL that rounds numbers in texts has exact cursors, or is refused w
   await serve(t, plain.postgres(url), Sample)
 })
 
+test('PostgreSQL that quotes all names is introspected and served as any other', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  const name = new URL(url).pathname.slice(1)
+  await runSql(url, `alter database "${name}" set quote_all_identifiers = on`)
+  await runSql(url, 'create sequence loose')
+  await runSql(url, `create table sample (id bigint primary key default nextval('loose'),
+    code uuid not null default gen_random_uuid(), at timestamp not null default now(),
+    state text not null default 'new' check (state in ('new', 'old')))`)
+  const db = openPostgres<Tables>(url)
+  const { models: [Sample], notes } = await introspect(db)
+  t.same(notes, [])
+  t.match(Sample?.byName.get('at'), { options: { default: 'now' } })
+  t.match(Sample?.byName.get('code'), { options: { readOnly: true } })
+  const { get } = await serve(t, db, Sample as Model)
+  t.equal((await get('/api/sample/')).statusCode, 200)
+})
+
 test('PostgreSQL that reads backslashes in texts as escapes is set right on each connection', async (t) => {
   const url = await requireDatabase(t, 'postgres')
   if (url === undefined) return

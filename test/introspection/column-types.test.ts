@@ -64,7 +64,22 @@ const types: Readonly<Record<string, TypeRow>> = {
     time: { kind: 'text', ...times },
     uuid: { kind: 'text', ...texts },
     'char(3)': { kind: 'text', options: { maxLength: 3 }, ...texts },
-    'double precision': { kind: 'number', stored: ['1.1', '2'], shown: [1.1, 2] }
+    'double precision': { kind: 'number', stored: ['1.1', '2'], shown: [1.1, 2] },
+    ...Object.fromEntries(['int unsigned', 'tinyint unsigned', 'unsigned int', 'uint16'].map((type) =>
+      [type, { kind: 'integer', stored: ['0', '7'], shown: [0, 7] }])),
+    ...Object.fromEntries(['unsigned bigint', 'int64', 'long'].map((type) =>
+      [type, { kind: 'bigint', stored: ['0', '9007199254740993'], shown: ['0', '9007199254740993'] }])),
+    ...Object.fromEntries(['tinytext', 'mediumtext', 'longtext', 'ntext', 'citext', 'blob sub_type text', 'nvarchar2']
+      .map((type) => [type, { kind: 'text', ...texts }])),
+    ...Object.fromEntries(['string', 'guid', 'uniqueidentifier'].map((type) => [type, { kind: 'text', ...texts }])),
+    'varchar2(3)': { kind: 'text', options: { maxLength: 3 }, ...texts },
+    ...Object.fromEntries(['number(5,2)', 'dec(5,2)'].map((type) =>
+      [type, { kind: 'decimal', options: { precision: 5, scale: 2 }, stored: ['1.1', '2'], shown: ['1.10', '2.00'] }])),
+    money: { kind: 'number', stored: ['1.1', '2'], shown: [1.1, 2] },
+    'real unsigned': { kind: 'number', stored: ['1.1', '2'], shown: [1.1, 2] },
+    bit: { kind: 'boolean', stored: ['0', '1'], shown: [false, true] },
+    ...Object.fromEntries(['timestamptz', 'datetime2(7)', 'smalldatetime', 'datetimeoffset'].map((type) =>
+      [type, { kind: 'datetime', ...moments() }]))
   },
   postgres: {
     '"Mood"': moods,
@@ -174,9 +189,7 @@ test('D-202: columns of any type are shown, filtered, ordered and sent back as w
         const { meta, objects } = (await app.get(next)).json()
         walked.push(...objects.map(({ id }: { readonly id: number }) => id))
         next = meta.next
-        // D-71: MariaDB compares a decimal with a number as doubles, of which different ones may be equal.
-        const mayBePage = engine === 'mariadb' && type.startsWith('decimal')
-        t.ok(mayBePage || next === '' || next.includes('&after='), `${type}: ${next} has a cursor`)
+        t.ok(next === '' || next.includes('&after='), `${type}: ${next} has a cursor`)
       }
       t.same(walked, whole, `${type} is walked`)
     }

@@ -331,6 +331,16 @@ test('a number of too many digits is shown rounded, and a note says so', {
   ])
 })
 
+test('SQLite: types of bytes, of places and of stretches of time have no field, also in an empty table', {
+  skip: engine !== 'sqlite' && 'which takes any name of a type'
+}, async (t) => {
+  const odd = ['bytea', 'varbinary(9)', 'image', 'point', 'multipoint', 'interval', 'tinyblob']
+  const { lines } = await find(
+    t, `create table film (id integer primary key, ${odd.map((type, index) => `c${index} ${type}`).join(', ')})`
+  )
+  t.equal(lines.filter((line) => line.includes('for which there is no kind of field')).length, odd.length)
+})
+
 test('SQLite: types of other engines become the fields that their names mean', {
   skip: engine !== 'sqlite' && 'which takes any name of a type'
 }, async (t) => {

@@ -46,6 +46,11 @@ test('a list is filtered, searched and ordered', async (t) => {
   t.same(await list({ q: 'rest' }), [4, 8, 12])
   for (const q of ['', null, undefined]) t.same(await list({ q }), [1, 2, 3, 4, 5])
   t.same(await list({ id__in: [] }), [])
+  const many = Array.from({ length: 25 }, (_, index) => index + 11)
+  t.same(await list({ id: many }), [11, 12], 'more values than a request may have filters')
+  t.same(await list({ state: ['a,b', ...many.map((value) => `"${value}`), 'done'], id__lte: 3 }), [1])
+  const twice = { ...page(1, 5), filter: { id: many, id__in: [1] } }
+  t.match(await errorOf(provider.getList('task', twice)), new TypeError("there are two filters 'id__in'"))
 })
 
 test('a filter on a field with the name of a parameter is never left out', async (t) => {

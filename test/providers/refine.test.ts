@@ -63,6 +63,7 @@ test('the operators of refine are filters', async (t) => {
     await list({ field, operator, value })
   t.same(await by('state', 'eq', 'done'), [1, 4, 7, 10])
   t.same(await by('state', 'eqs', 'done'), [1, 4, 7, 10])
+  t.same(await by('id', 'eq', Array.from({ length: 25 }, (_, index) => index + 11)), [11, 12])
   t.same(await by('state', 'ne', 'open'), [1, 4, 7, 10])
   t.same(await by('state', 'nes', 'open'), [1, 4, 7, 10])
   t.same(await by('id', 'in', [2, 4]), [2, 4])

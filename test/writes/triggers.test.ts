@@ -76,6 +76,52 @@ test('D-261: what a trigger makes of a record after a write is in the answer, an
   }
 })
 
+test('D-261: MariaDB: a virtual column that is computed from a generated key is right in the answer of a create', {
+  skip: engine !== 'mariadb' && 'another engine knows the key before it computes columns'
+}, async (t) => {
+  const own = { nullable: true, readOnly: true } as const
+  const Invoice = defineModel('Invoice', { customer: text(), number: text(own), label: text(own), loud: text(own) })
+  const Plain = defineModel('Plain', { customer: text(), loud: text(own) }, { table: 'invoice' })
+  const seen: unknown[] = []
+  const { post, put, delete: remove, statements, forget } = await buildApp(t, {
+    models: [],
+    prepare: async (_app, db) => {
+      await sql.raw(`create table invoice (
+        id int primary key auto_increment, customer varchar(20) not null,
+        number varchar(20) as (concat('INV-', lpad(id, 3, '0'))) virtual,
+        label varchar(50) as (concat(number, ' of ', customer)) virtual,
+        loud varchar(20) as (upper(customer)) virtual)`).execute(db)
+    },
+    register: (registry) => {
+      registry.register(Invoice, { auth: openAuth(), etag: true })
+      registry.register(Invoice, {
+        auth: openAuth(), path: 'hooked', afterWrite: ({ record }) => { seen.push(record) }
+      })
+      registry.register(Invoice, { auth: openAuth(), path: 'scoped', scope: () => ({ number__ne: 'INV-003' }) })
+      registry.register(Invoice, { auth: openAuth(), path: 'without', exclude: ['number', 'label'] })
+      registry.register(Plain, { auth: openAuth() })
+    }
+  })
+  const invoice = (id: number) =>
+    ({ id, customer: 'ann', number: `INV-00${id}`, label: `INV-00${id} of ann`, loud: 'ANN' })
+  const created = await post('/api/invoice/', { customer: 'ann' })
+  t.strictSame(created.json(), invoice(1))
+  const headers = { 'if-match': String(created.headers['etag']) }
+  t.equal((await put('/api/invoice/1/', { customer: 'bob' }, { headers })).statusCode, 200, 'so is its tag')
+  t.strictSame((await post('/api/hooked/', { customer: 'ann' })).json(), invoice(2))
+  t.strictSame(seen, [invoice(2)])
+  t.equal((await post('/api/scoped/', { customer: 'ann' })).statusCode, 403, 'the scope sees the right number')
+  t.strictSame((await post('/api/scoped/', { customer: 'ann' })).json(), invoice(4))
+  for (const [id, path] of [[5, 'without'], [6, 'plain']]) {
+    forget()
+    t.strictSame((await post(`/api/${path}/`, { customer: 'ann' })).json(), { id, customer: 'ann', loud: 'ANN' })
+    t.equal(statements.length, 1, `${path}: a record without such columns is not read again`)
+  }
+  forget()
+  t.equal((await remove('/api/invoice/6/')).statusCode, 204)
+  t.equal(statements.length, 2, 'nor is it locked before a delete')
+})
+
 /** Statements after which a write to `shown` runs a trigger of PostgreSQL that adds 100 to `revision`, by its place. */
 const addsLater = [
   'create table base (id int primary key, title text, revision int not null default 0)',

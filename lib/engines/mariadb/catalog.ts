@@ -127,8 +127,16 @@ export const mariadbCatalog: Catalog = {
   tablesWithTriggers: sql`
     select event_object_table as \`table\` from information_schema.triggers
     where event_object_schema = database() and action_timing = 'BEFORE' and event_manipulation = 'INSERT'`,
-  // No trigger changes rows of its own table.
-  tablesChangedLater: sql`select table_name as \`table\` from information_schema.tables where 1 = 0`,
+  // No trigger changes rows of its own table. But an insert computes virtual columns for `returning` before it knows
+  // the key that it generates. An expression writes each column in backticks.
+  tablesChangedLater: sql`
+    select distinct c.table_name as \`table\`, c.column_name as \`column\`
+    from information_schema.columns c join information_schema.columns k using (table_schema, table_name)
+    where table_schema = database() and instr(c.generation_expression,
+        concat('\`', replace(k.column_name, '\`', '\`\`'), '\`')) > 0
+      and (k.extra like '%auto_increment%' or k.is_generated <> 'NEVER') and table_name in (
+        select table_name from information_schema.columns
+        where table_schema = database() and extra like '%auto_increment%')`,
   // MyISAM and Aria accept foreign keys without making them.
   tablesWithoutForeignKeys: sql`
     select table_name as \`table\`, case when engine = 'InnoDB'

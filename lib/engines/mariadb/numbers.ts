@@ -6,7 +6,7 @@ import { readType } from '../described-types.js'
 import { isRoundedTo, leastUnits } from '../doubles.js'
 import { asSingle } from '../single.js'
 import {
-  asNumber, decimalType, decodeDecimal, named, type Parameter, type Storage, type WrittenColumn
+  asNumber, decimalType, decodeDecimal, exactNumber, named, type Parameter, type Storage, type WrittenColumn
 } from '../storage.js'
 import { asText } from './texts.js'
 
@@ -24,7 +24,8 @@ const keptDigits = 15
 /** Greatest decimal, in units of its last digit. MariaDB does not cast a greater number without an error. */
 const maxUnits = 10n ** 65n - 1n
 
-const asDecimal = (value: Parameter, digits: number) => sql`cast(${value} as decimal(65, ${sql.lit(digits)}))`
+const asDecimal = (value: Parameter | Expression<unknown>, digits: number) =>
+  sql`cast(${value} as decimal(65, ${sql.lit(digits)}))`
 
 /** Returns what {@link leastUnits} does, as the text of a number that MariaDB can cast to a decimal. */
 function leastCastable (least: number, digits: number): string {
@@ -47,18 +48,25 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   const scale = scaleOf(written)
   const isRounded = scale === Infinity ? undefined : isRoundedTo(scale)
   if (written.startsWith('float')) {
-    const { isWhole, ...others } = number
     const alters = (value: Json): boolean => asSingle.alters(value) || isRounded?.(value) === true
-    return { ...others, select: asDouble, ...asSingle, alters }
+    return { ...number, select: asDouble, ...asSingle, alters }
   }
-  return isRounded && { ...number, ...furtherDigits(written, scale), alters: isRounded }
+  return isRounded && { ...number, exact: exactNumber, ...furtherDigits(written, scale), alters: isRounded }
 }
 
-/** Returns how numbers are compared in a column of integers or decimals that may have more digits than records show. */
+/**
+ * Returns how numbers are compared in a column of integers or decimals that may have more digits than records show. A
+ * cursor holds a number only if a double shows all its digits, and is compared by all digits of the column.
+ */
 function furtherDigits (written: string, scale: number): Partial<Storage> | undefined {
   const { digits: [precision = 0] } = readType('', written)
   if (!/^(?:bigint|decimal)\b/.test(written) || precision <= keptDigits) return undefined
-  return inExactNumbers((least) => leastCastable(least, scale), (value) => asDecimal(value, scale))
+  const compared = (value: Parameter | Expression<unknown>) => asDecimal(value, scale)
+  return {
+    ...inExactNumbers((least) => leastCastable(least, scale), compared),
+    compared,
+    isWhole: (column) => sql`${column} = ${compared(asDouble(column))}`
+  }
 }
 
 /**
@@ -78,7 +86,6 @@ function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage
 export const number = {
   type: () => 'double',
   holds: named('double', 'float', 'decimal', ...integers),
-  isWhole: (column) => sql`${asText(column)} = ${inFull(column)}`,
   ofType: numbersOf,
   ...asNumber
 } as const satisfies Storage

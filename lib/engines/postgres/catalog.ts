@@ -147,7 +147,7 @@ export const postgresCatalog: Catalog = {
   // Rules for deletes have the ev_type 4. Those of views are left out: rows of some views cannot be locked.
   tablesChangedLater: sql`
     with recursive ${changed}
-    select c.relname as "table" from pg_class c where ${visible} and (
+    select c.relname as "table", null as "column" from pg_class c where ${visible} and (
       c.oid in (select oid from changed)
       or c.relkind <> 'v' and exists (
         select 1 from pg_rewrite r where r.ev_class = c.oid and r.ev_type = '4' and r.is_instead))`,

@@ -28,16 +28,20 @@ export interface ConnectionSetting {
 interface NodeState {
   readonly standby: boolean
   readonly isReadOnly: boolean
-  /** True if the node writes dates and numbers as the plugin reads them, and reads texts as the plugin writes them. */
+  /**
+   * True if the node writes dates, numbers and the SQL of defaults as the plugin reads them, and reads texts as the
+   * plugin writes them.
+   */
   readonly isReadable: boolean
 }
 
 const stateQuery = `select pg_is_in_recovery() as standby,
   current_setting('transaction_read_only') = 'on' as "isReadOnly",
   current_setting('DateStyle') like 'ISO%' and current_setting('extra_float_digits')::integer >= 1
-    and current_setting('standard_conforming_strings') = 'on' as "isReadable"`
+    and current_setting('standard_conforming_strings') = 'on'
+    and current_setting('quote_all_identifiers') = 'off' as "isReadable"`
 const makeReadable = `select set_config('DateStyle', 'ISO', false), set_config('extra_float_digits', '1', false),
-  set_config('standard_conforming_strings', 'on', false)`
+  set_config('standard_conforming_strings', 'on', false), set_config('quote_all_identifiers', 'off', false)`
 
 /** SQLSTATEs of a node that is unfit for the next statement, too: it only reads, is shutting down or starting. */
 const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])

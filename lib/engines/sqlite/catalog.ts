@@ -1,9 +1,19 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import { isSafe, type Catalog, type ColumnRow } from '../catalog.js'
-import { described } from '../described-types.js'
+import { described, type TypeTable } from '../described-types.js'
 import { otherFormIndex } from './moments.js'
+import { affinity } from './storage.js'
 
 const { integer, bigint, number, decimal, text } = described
+const none = () => undefined
+
+/**
+ * Functions for other types, by the affinity by which SQLite converts values. Types of texts and of bytes may have the
+ * affinity `numeric`, too, so types of it become fields only if the catalog lists them.
+ */
+const byAffinity: TypeTable = {
+  integer: ({ written }) => /big|64/i.test(written) ? bigint() : integer(), text, real: number
+}
 
 /**
  * Makes a function that returns a condition: true if the column's value is of one of the given types. A column of
@@ -67,7 +77,7 @@ export const sqliteCatalog: Catalog = {
   replacing: sql`
     select name as "table", sql as statement from sqlite_schema
     where type = 'table' and lower(sql) like '%conflict%replace%'`,
-  tablesChangedLater: sql`select tbl_name as "table" from sqlite_schema where type = 'trigger'`,
+  tablesChangedLater: sql`select tbl_name as "table", null as "column" from sqlite_schema where type = 'trigger'`,
   indexed: sql`
     select l.name as "table", c.name as "column"
     from pragma_table_list l join pragma_index_list(l.name) i join pragma_index_info(i.name) c
@@ -91,6 +101,7 @@ export const sqliteCatalog: Catalog = {
     'integer unsigned': integer,
     'smallint unsigned': integer,
     'bigint unsigned': bigint,
+    long: bigint,
     year: integer,
     real: number,
     float: number,
@@ -99,16 +110,27 @@ export const sqliteCatalog: Catalog = {
     'double precision': number,
     decimal,
     numeric: decimal,
+    dec: decimal,
+    number: decimal,
+    money: decimal,
     boolean: described.boolean,
     bool: described.boolean,
+    bit: described.boolean,
     datetime: described.datetime,
+    datetime2: described.datetime,
+    smalldatetime: described.datetime,
+    datetimeoffset: described.datetime,
     timestamp: described.datetime,
+    timestamptz: described.datetime,
     'timestamp with time zone': described.datetime,
     date: described.date,
     json: described.json,
     jsonb: described.json,
     time: text,
     uuid: text,
+    guid: text,
+    uniqueidentifier: text,
+    string: text,
     // A column may be declared without a type; then it is read as text of any length.
     '': text,
     text,
@@ -120,8 +142,13 @@ export const sqliteCatalog: Catalog = {
     varchar: text,
     nvarchar: text,
     'varying character': text,
-    'character varying': text
+    'character varying': text,
+    // These hold no integers, although their names have `int` in them.
+    point: none,
+    multipoint: none,
+    interval: none
   },
+  otherTypes: (type) => byAffinity[affinity(type.written)]?.(type),
   fits: {
     key: (column) => sql`${isInteger(column)} and ${isSafe(column)}`,
     boolean: (column) => sql`${isInteger(column)} and ${column} in (0, 1)`,

@@ -10,7 +10,7 @@ import {
 import { asShown, isOtherForm, otherFormIndex } from './moments.js'
 
 /** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
-function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {
+export function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {
   const type = declaredType.toLowerCase()
   if (type.includes('int')) return 'integer'
   if (/char|clob|text/.test(type)) return 'text'
@@ -55,7 +55,7 @@ const exact: Exact = {
 /**
  * True for the types that programs give to columns of texts, although SQLite stores a text of digits there as a number.
  */
-const isTextual = named('time', 'uuid')
+const isTextual = named('time', 'uuid', 'guid', 'uniqueidentifier', 'string')
 const isJson = named('json', 'jsonb')
 const holdsText = held('text', 'none')
 const plainText = {
