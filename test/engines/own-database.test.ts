@@ -493,6 +493,18 @@ test('a connection to MariaDB that cuts texts, or cannot transmit them, is refus
   await t.rejects(start(t, plain.mariadb(url)), { code: 'REST_MODELS_TABLE_MISMATCH' }, 'else it is as good as any')
 })
 
+test('a connection to MariaDB that commits nothing, or ignores foreign keys, is refused with the remedy', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const code = 'REST_MODELS_UNSUPPORTED_DATABASE'
+  await t.rejects(start(t, withSetting(url, 'autocommit = 0')), {
+    code, message: /commits no write[^:]*: set autocommit/
+  })
+  await t.rejects(start(t, withSetting(url, 'foreign_key_checks = 0')), {
+    code, message: /does not enforce foreign keys[^:]*: set foreign_key_checks/
+  })
+})
+
 const Counted = defineModel('Counted', { id: key({ generated: false }), note: text({ default: '' }) })
 const Generated = defineModel('Generated', { note: text({ default: '' }) }, { table: 'counted' })
 const Part = defineModel('Part', { shop: integer(), no: bigint(), year: integer({ default: 0 }) }, {

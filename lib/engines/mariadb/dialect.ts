@@ -83,6 +83,16 @@ export const mariadbDialect: Dialect = {
         'null for an empty text, or ORACLE, in which no transaction begins. Use openMariadb, or set it when connecting'
     },
     {
+      query: sql`select @@autocommit as answer`,
+      remedy: 'MariaDB commits no write of this connection by itself: set autocommit to 1 when connecting, ' +
+        'or use openMariadb'
+    },
+    {
+      query: sql`select @@foreign_key_checks as answer`,
+      remedy: 'MariaDB does not enforce foreign keys on this connection: set foreign_key_checks to 1 when ' +
+        'connecting, or use openMariadb'
+    },
+    {
       query: sql`select @@character_set_client = 'utf8mb4' and @@character_set_connection = 'utf8mb4' as answer`,
       remedy: "The connection cannot transmit every text: its character set must be 'utf8mb4'"
     }
