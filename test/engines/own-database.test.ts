@@ -482,7 +482,7 @@ test('a connection to MariaDB that cuts texts, or cannot transmit them, is refus
   const withMode = (mode: string) => withSetting(url, `sql_mode = '${mode}'`)
   const code = 'REST_MODELS_UNSUPPORTED_DATABASE'
   await t.rejects(start(t, withMode('')), { code, message: /sql_mode must contain STRICT_TRANS_TABLES/ })
-  for (const mode of ['NO_BACKSLASH_ESCAPES', 'EMPTY_STRING_IS_NULL', 'ORACLE']) {
+  for (const mode of ['NO_BACKSLASH_ESCAPES', 'EMPTY_STRING_IS_NULL', 'PAD_CHAR_TO_FULL_LENGTH', 'ORACLE']) {
     await t.rejects(start(t, withMode(`STRICT_TRANS_TABLES,${mode}`)), {
       code, message: new RegExp(`sql_mode must not contain [^:]*${mode}`)
     })
