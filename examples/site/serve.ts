@@ -11,14 +11,14 @@ export const serverOptions: FastifyServerOptions = {
   connectionTimeout: 60_000
 }
 
-/** Listens on PORT and HOST, closes the app on SIGTERM and SIGINT, and returns the address. */
+/** Listens on PORT and HOST, or on 127.0.0.1:3000 if these are absent or empty; closes the app on SIGTERM and SIGINT, and returns the address. */
 export async function serve (app: FastifyInstance): Promise<string> {
-  const { PORT = '3000', HOST = '127.0.0.1' } = process.env
+  const { PORT, HOST } = process.env
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, async () => {
       app.log.info(`${signal}: finishing running requests`)
       await app.close()
     })
   }
-  return await app.listen({ port: Number(PORT), host: HOST })
+  return await app.listen({ port: Number(PORT || 3000), host: HOST || '127.0.0.1' })
 }

@@ -27,20 +27,27 @@ export async function readMultipart (body: Buffer, contentType: string): Promise
  */
 const sliceBytes = 4096
 
+/** True if a part of a form is a file: it has a name of a file, also an empty one, or holds any bytes. */
+const isFile = (name: string | undefined, type: string) => name !== undefined || type === 'application/octet-stream'
+
 async function fieldsOf (Parser: typeof Busboy, body: Buffer, contentType: string): Promise<Entries> {
   return await new Promise((resolve, reject) => {
     const entries: Array<readonly [string, string]> = []
-    const parser = new Parser({
-      headers: { 'content-type': contentType },
-      limits: { fieldSize: body.length, parts: 1 }
-    })
-    parser.on('field', (name, value) => { entries.push([name, value]) })
+    // The parser would read a field in the charset that it names, but bodies are UTF-8. It gives files as bytes.
+    const isPartAFile = () => true
+    const parser = new Parser({ headers: { 'content-type': contentType }, limits: { parts: 1 }, isPartAFile })
     parser.on('partsLimit', () => {
       resolve([])
       parser.destroy()
     })
-    // A file that is cut off fails on its own stream. Without a listener, that error would end the process.
-    parser.on('file', (_name, stream) => { stream.on('error', reject).resume(); reject(new Error('a file')) })
+    parser.on('file', (name, stream, fileName, _encoding, type) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => { chunks.push(chunk) })
+      stream.on('end', () => { entries.push([name, Buffer.concat(chunks).toString()]) })
+      // A part that is cut off fails on its own stream. Without a listener, that error would end the process.
+      stream.on('error', reject)
+      if (isFile(fileName, type)) reject(new Error('a file'))
+    })
     parser.on('error', reject)
     parser.on('finish', () => resolve(entries))
     for (let start = 0; start < body.length && !parser.destroyed; start += sliceBytes) {

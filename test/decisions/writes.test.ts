@@ -118,6 +118,17 @@ test('D-34: a body is a form, multipart, with one field data', async (t) => {
   t.same(await rowsOf('message'), before)
 })
 
+test('D-34: a part data is UTF-8, whatever charset it names', async (t) => {
+  const { send, rowsOf } = await writer(t)
+  const type = 'multipart/form-data; boundary=edge'
+  for (const charset of ['iso-8859-1', 'utf-16le', 'base64', 'nonsense', 'utf-8']) {
+    const header = `"data"\r\nContent-Type: text/plain; charset=${charset}`
+    const body = multipart([['data', '{"content":"é & ü 😀"}']]).replace('"data"', header)
+    t.same(await send(body, type), good, charset)
+    t.match((await rowsOf('message')).at(-1), { content: 'é & ü 😀' }, charset)
+  }
+})
+
 test('D-34: a body is valid UTF-8', async (t) => {
   const { send, rowsOf } = await writer(t)
   const before = await rowsOf('message')

@@ -311,6 +311,7 @@ test('D-257: a Galera node serves nobody without the majority, and any node no w
 })
 
 test('a statementTimeout of 0 leaves the limit of MariaDB as its settings say', (t) => {
+  t.match(sessionSettings(undefined, 0), /, autocommit = 1, foreign_key_checks = 1,/, 'whatever the server has')
   t.match(sessionSettings(undefined, 1500), /, max_statement_time = 1\.5$/)
   t.notMatch(sessionSettings(undefined, 0), /max_statement_time/)
   t.end()

@@ -3,7 +3,9 @@
 // @long: starts the example a dozen times
 
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
@@ -70,12 +72,27 @@ test('the example app applies the policies and owners of the specification', asy
   t.equal((await post(`${address}/api/message/`, { content: 'x' }, 'carol')).status, 401)
 })
 
+/** Sends a GET with any text as its target, which fetch would change. */
+async function getAsWritten (address: string, path: string): Promise<void> {
+  const sent = request(address, { path, agent: false }).end()
+  const [reply] = await once(sent, 'response')
+  reply.resume()
+  await once(reply, 'end')
+}
+
+test('the example app listens on its default host and port if HOST and PORT are empty', async (t) => {
+  const { address } = await startServer(t, site, { cwd: folderFor(t), env: { HOST: '', PORT: '' } })
+  t.equal(address, 'http://127.0.0.1:3000')
+})
+
 test('the example app prints its address, the accounts and three curl lines, and logs no secrets', async (t) => {
   const server = await startServer(t, site, { cwd: folderFor(t), env: { DATABASE_URL: 'sqlite::memory:' } })
   await fetch(`${server.address}/api/message/?content=queryvalue`)
   await fetch(`${server.address}/api/nothing/?content=queryvalue`)
   await post(`${server.address}/api/message/`, { content: 'bodyvalue' }, 'alice')
   await post(`${server.address}/api/message/`, { wrong: 'bodyvalue' }, 'alice')
+  await getAsWritten(server.address, server.address.replace('//', '//alice:urlpassword@') + '/api/note/')
+  await getAsWritten(server.address, '/api/note/#content=queryvalue')
   t.equal(await server.stop(), 0)
   const output = server.output()
   t.match(output, `The example site is on ${server.address}`)
@@ -86,10 +103,12 @@ test('the example app prints its address, the accounts and three curl lines, and
     { method: 'GET', path: '/api/message/', status: 200 },
     { method: 'GET', path: '/api/nothing/', status: 404 },
     { method: 'POST', path: '/api/message/', status: 201 },
-    { method: 'POST', path: '/api/message/', status: 400 }
+    { method: 'POST', path: '/api/message/', status: 400 },
+    { method: 'GET', path: '/api/note/' },
+    { method: 'GET', path: '/api/note/' }
   ])
-  t.equal(requests.length, 4, 'one line a request')
-  for (const secret of ['queryvalue', 'bodyvalue', basic('alice').slice(6)]) t.notMatch(output, secret)
+  t.equal(requests.length, 6, 'one line a request')
+  for (const secret of ['queryvalue', 'bodyvalue', 'urlpassword', basic('alice').slice(6)]) t.notMatch(output, secret)
 })
 
 test('the example app keeps an existing database until it is reset', async (t) => {

@@ -73,9 +73,25 @@ export const mariadbDialect: Dialect = {
       remedy: 'The server is older than MariaDB 10.11'
     },
     {
-      query: sql`select @@sql_mode like '%STRICT%TABLES%' and @@sql_mode not like '%NO%BACKSLASH%ESCAPES%' as answer`,
+      query: sql`select @@sql_mode like '%STRICT%TABLES%' as answer`,
       remedy: "The connection's sql_mode must contain STRICT_TRANS_TABLES, because MariaDB otherwise cuts long texts " +
-        'without an error. It must not contain NO_BACKSLASH_ESCAPES. Use openMariadb, or set it when connecting'
+        'without an error. Use openMariadb, or set it when connecting'
+    },
+    {
+      query: sql`select @@sql_mode not regexp 'NO_BACKSLASH_ESCAPES|EMPTY_STRING|PAD_CHAR|ORACLE' as answer`,
+      remedy: "The connection's sql_mode must not contain NO_BACKSLASH_ESCAPES, EMPTY_STRING_IS_NULL, which stores " +
+        'null for an empty text, PAD_CHAR_TO_FULL_LENGTH, which adds blanks to texts of type char, or ORACLE, in ' +
+        'which no transaction begins. Use openMariadb, or set it when connecting'
+    },
+    {
+      query: sql`select @@autocommit as answer`,
+      remedy: 'MariaDB commits no write of this connection by itself: set autocommit to 1 when connecting, ' +
+        'or use openMariadb'
+    },
+    {
+      query: sql`select @@foreign_key_checks as answer`,
+      remedy: 'MariaDB does not enforce foreign keys on this connection: set foreign_key_checks to 1 when ' +
+        'connecting, or use openMariadb'
     },
     {
       query: sql`select @@character_set_client = 'utf8mb4' and @@character_set_connection = 'utf8mb4' as answer`,

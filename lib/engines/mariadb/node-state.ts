@@ -40,7 +40,7 @@ const minSortBuffer = 2 ** 21
  */
 export function sessionSettings (node: NodeState | undefined, statementTimeout: number): string {
   const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00', max_sort_length = ${maxSortLength}, ` +
-    `sort_buffer_size = greatest(@@sort_buffer_size, ${minSortBuffer})`
+    `autocommit = 1, foreign_key_checks = 1, sort_buffer_size = greatest(@@sort_buffer_size, ${minSortBuffer})`
   const maxTime = statementTimeout === 0 ? '' : `, max_statement_time = ${statementTimeout / 1000}`
   return `${mode}${maxTime}${node?.isInCluster === 1 ? syncWait : ''}`
 }
