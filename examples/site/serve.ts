@@ -11,7 +11,10 @@ export const serverOptions: FastifyServerOptions = {
   connectionTimeout: 60_000
 }
 
-/** Listens on PORT and HOST, or on 127.0.0.1:3000 if these are absent or empty; closes the app on SIGTERM and SIGINT, and returns the address. */
+/**
+ * Listens on PORT and HOST, or on 127.0.0.1:3000 if these are absent or empty. Closes the app on SIGTERM and SIGINT.
+ * Returns the address.
+ */
 export async function serve (app: FastifyInstance): Promise<string> {
   const { PORT, HOST } = process.env
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

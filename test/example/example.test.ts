@@ -80,9 +80,9 @@ async function getAsWritten (address: string, path: string): Promise<void> {
   await once(reply, 'end')
 }
 
-test('the example app listens on its default host and port if HOST and PORT are empty', async (t) => {
-  const { address } = await startServer(t, site, { cwd: folderFor(t), env: { HOST: '', PORT: '' } })
-  t.equal(address, 'http://127.0.0.1:3000')
+test('the example app listens on its default host if HOST is empty', async (t) => {
+  const { address } = await startServer(t, site, { cwd: folderFor(t), env: { HOST: '', PORT: '0' } })
+  t.match(address, /^http:\/\/127\.0\.0\.1:\d+$/)
 })
 
 test('the example app prints its address, the accounts and three curl lines, and logs no secrets', async (t) => {

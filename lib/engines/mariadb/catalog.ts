@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { isSafe, type Catalog } from '../catalog.js'
 import { described, type TypeTable } from '../described-types.js'
 import { exactCollation, toStandardTexts } from './texts.js'
@@ -37,6 +37,9 @@ const defaultText = sql`
   case when c.column_default like '%?%'
     then concat(c.column_default, ' (where ''?'' may stand for a character beyond U+FFFF)') else c.column_default end`
 
+/** Returns SQL for the name of a column as MariaDB writes it in expressions: in backticks. */
+const inBackticks = (name: RawBuilder<string>) => sql`concat('\`', replace(${name}, '\`', '\`\`'), '\`')`
+
 /**
  * Catalog of MariaDB: queries for its tables, and the fields that columns of its types become. The queries read
  * information_schema: https://mariadb.com/kb/en/information-schema-tables/.
@@ -52,8 +55,7 @@ export const mariadbCatalog: Catalog = {
   // all databases. Names that differ only in case or accents are equal for information_schema, but not for tables.
   columns: sql`
     select c.table_name as \`table\`, c.column_name as name,
-      case when c.column_type = 'year(2)' then c.column_type else c.data_type end as type,
-      c.is_nullable = 'YES' as nullable,
+      if(c.column_type = 'year(2)', c.column_type, c.data_type) as type, c.is_nullable = 'YES' as nullable,
       (c.extra like '%auto_increment%' or coalesce(c.column_default, '') like 'nextval(%') as generated,
       c.is_generated <> 'NEVER' as computed, ${defaultText} as declared,
       case when k.check_clause is null then c.column_type else 'json' end as written, c.collation_name as collation,
@@ -103,7 +105,7 @@ export const mariadbCatalog: Catalog = {
     join information_schema.columns c on c.table_schema = p.table_schema and c.table_name = p.table_name
     where p.table_schema = database() and p.partition_method <> 'SYSTEM_TIME' and (
       instr(concat(p.partition_expression, coalesce(p.subpartition_expression, '')),
-        concat('\`', replace(c.column_name, '\`', '\`\`'), '\`')) > 0
+        ${inBackticks(sql`c.column_name`)}) > 0
       or '' in (p.partition_expression, p.subpartition_expression) and c.column_key = 'PRI')
     order by p.table_name, c.ordinal_position`,
   unalterable: sql`
@@ -128,15 +130,13 @@ export const mariadbCatalog: Catalog = {
     select event_object_table as \`table\` from information_schema.triggers
     where event_object_schema = database() and action_timing = 'BEFORE' and event_manipulation = 'INSERT'`,
   // No trigger changes rows of its own table. But an insert computes virtual columns for `returning` before it knows
-  // the key that it generates. An expression writes each column in backticks.
+  // the key that it generates.
   tablesChangedLater: sql`
     select distinct c.table_name as \`table\`, c.column_name as \`column\`
     from information_schema.columns c join information_schema.columns k using (table_schema, table_name)
-    where table_schema = database() and instr(c.generation_expression,
-        concat('\`', replace(k.column_name, '\`', '\`\`'), '\`')) > 0
-      and (k.extra like '%auto_increment%' or k.is_generated <> 'NEVER') and table_name in (
-        select table_name from information_schema.columns
-        where table_schema = database() and extra like '%auto_increment%')`,
+    where table_schema = database() and instr(c.generation_expression, ${inBackticks(sql`k.column_name`)}) > 0
+      and (k.extra like '%auto_increment%' or k.is_generated <> 'NEVER') and table_name in (select table_name
+        from information_schema.columns where table_schema = database() and extra like '%auto_increment%')`,
   // MyISAM and Aria accept foreign keys without making them.
   tablesWithoutForeignKeys: sql`
     select table_name as \`table\`, case when engine = 'InnoDB'
