@@ -193,6 +193,17 @@ test('D-34: a body that is too large is 413', async (t) => {
   t.same(await small.send(body(20), 'text/plain'), good)
 })
 
+test('D-34: a body that is too large, and a malformed type, are refused before the policy is asked', async (t) => {
+  const { app, rowsOf } = await writer(t)
+  const send = async (payload: string, type: string): Promise<number> => (await app.inject({
+    method: 'POST', url: '/api/message/', payload, headers: { 'content-type': type }
+  })).statusCode
+  t.equal(await send('{"content":"x"}', 'application/json'), 401)
+  t.equal(await send('{"content":"x"}', 'nonsense'), 415)
+  t.equal(await send(`{"content":"${'x'.repeat(1024 * 1024)}"}`, 'application/json'), 413)
+  t.same(await rowsOf('message'), [byAlice])
+})
+
 const Task = defineModel('Task', {
   title: text(),
   size: integer(),
