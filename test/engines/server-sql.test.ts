@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { test } from 'tap'
 import { mariadbCatalog } from '../../lib/engines/mariadb/catalog.js'
 import { mariadbDialect } from '../../lib/engines/mariadb/dialect.js'
+import { number } from '../../lib/engines/mariadb/numbers.js'
 import { datetime } from '../../lib/engines/postgres/moments.js'
 import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
 import { compilers } from '../support/compilers.js'
@@ -42,6 +43,13 @@ test('D-185: the version of a row of PostgreSQL is that of its last write, or al
   const { rowVersion } = postgresDialect
   t.equal(onPostgres(sql`${rowVersion?.({ name: 'task', isView: false })}`).sql, '"task"."xmin"')
   t.equal(onPostgres(sql`${rowVersion?.({ name: 'task', isView: true })}`).sql, 'cast("task" as text)')
+  t.end()
+})
+
+test('D-71: a long decimal of MariaDB has a place in a list of numbers if a double shows all its digits', (t) => {
+  const column19 = { table: 'x', name: 'x', type: 'decimal', written: 'decimal(19,4)' }
+  const { isWhole } = number.ofType(column19) ?? {}
+  t.match(onMariadb(sql`${isWhole?.(column)}`).sql, /^`name` = cast\(.*`name`.* as decimal\(65, 4\)\)$/)
   t.end()
 })
 

@@ -442,6 +442,7 @@ async function withoutKey (db: Kysely<Tables>): Promise<void> {
   } else {
     await sql`set foreign_key_checks = 0`.execute(db)
     await sql`alter table holder drop primary key`.execute(db)
+    await sql`set foreign_key_checks = 1`.execute(db)
   }
 }
 

@@ -128,12 +128,15 @@ async function describe (column: ColumnRow, handle: Handle): Promise<DescribedTy
     : `is ${column.written}, but holds other values too, and no kind of field fits all of them; ${remedyFor(column)}`)
 }
 
-/** Returns the remedy for a column whose values no field can hold: another way to show the values. */
+/** Remedies for columns of types that no field can hold. */
+const remedies: ReadonlyArray<readonly [types: RegExp, remedy: string]> = [
+  [/^year\(2\)$/, 'change its type to year(4)'], [/blob|binary|bytea|image/i, 'serve its bytes by a route of your own']
+]
+
+/** Returns the remedy for a column whose values no field can hold: mostly another way to show the values. */
 function remedyFor ({ written }: ColumnRow): string {
-  if (written === 'year(2)') return 'change its type to year(4)'
-  return /blob|binary|bytea|image/i.test(written)
-    ? 'serve its bytes by a route of your own'
-    : 'a generated column or a view can show it as text or JSON'
+  const [, remedy] = remedies.find(([types]) => types.test(written)) ?? []
+  return remedy ?? 'a generated column or a view can show it as text or JSON'
 }
 
 interface TableColumn {
