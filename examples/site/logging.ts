@@ -3,7 +3,7 @@ import { LogController, type FastifyReply, type FastifyRequest, type FastifyServ
 const { LOG_LEVEL = 'info' } = process.env
 
 /** Returns the path of a URL. Clients of proxies send `http://user:password@host/path`, and a query may follow a `#`. */
-export const pathOf = (url: string): string => url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*/s, '')
+const pathOf = (url: string): string => url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*/s, '')
 
 /** Logs one line for each request, without credentials, bodies and query values, and the cause of each failure. */
 class OneLine extends LogController {

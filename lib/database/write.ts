@@ -68,8 +68,8 @@ export async function runCreate (
  * owner, and the foreign keys in `guard.references` refer to records that meet the conditions given there.
  *
  * @returns the columns {@link StatementShape.visible} of the record, also if its values were equal before; undefined if
- *   no record meets the conditions (those of `change.unchanged`, too), if a trigger discarded the change, or if the
- *   update had to wait for another write and {@link isSeenLate}
+ *   no record meets the conditions (those of `change.unchanged`, too), if a trigger discarded the change, or, on
+ *   PostgreSQL, if the update had to wait for another write and so would see related records as they were before
  * @throws the error that {@link explainWrite} returns for a failure
  */
 export async function runUpdate (

@@ -85,7 +85,7 @@ export interface Dialect {
    * that the record is read again, and columns that may have another value than a create returns. Empty or absent if
    * there are none, or if the models were not compared with the tables yet.
    */
-  readonly triggered?: ReadonlySet<object>
+  readonly changedLater?: ReadonlySet<object>
   /**
    * Models whose table is a view, so that even a list in the order of the key may take long. Empty or absent if there
    * are none, or if the models were not compared with the tables yet.

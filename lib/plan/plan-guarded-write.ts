@@ -59,7 +59,7 @@ export function planGuardedCreate (
   const isGiven = (column: Column): boolean => given.has(column) || !setting.creatable.has(column)
   const sourceOf = (column: Column): Source => isGiven(column) ? 'server' : 'client'
   const isSent = (column: Column): boolean =>
-    !isGiven(column) && (Object.hasOwn(payload, column.key) || Object.hasOwn(payload, column.field))
+    !isGiven(column) && Object.keys(payload).some((name) => setting.model.byName.get(name) === column)
   return withGuard(setting, untilHook(setting, viewer, isSent), { plan, isCreate: true, sourceOf })
 }
 

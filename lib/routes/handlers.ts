@@ -86,15 +86,16 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   // Without a precondition, equal values are written, too, because somebody else may have changed the record since it
   // was read.
   const isSame = requireUnchanged !== undefined && changesNothing(resource, planned.plan, storedValue)
-  const ownerId = ownerIdOf(request, resource)
-  const record = { id, scope: viewer.scope, ownerId, requireUnchanged }
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
   let row = stored
   if (!isSame && planned.plan.size > 0) {
-    const { plan, guard } = planned
-    const unchanged = untouchedSince(resource, storedValue)
     row = hooked === undefined
-      ? await runUpdate(engine, resource, { id, ownerId, plan: await passwords.hashIn(plan), guard, unchanged }) ??
-        await repeatUpdate({ resource, request, viewer }, planned, record)
+      ? await runUpdate(engine, resource, {
+        ...record,
+        ...planned,
+        plan: await passwords.hashIn(planned.plan),
+        unchanged: untouchedSince(resource, storedValue)
+      }) ?? await repeatUpdate({ resource, request, viewer }, planned, record)
       : await updateLocked({ resource, hooked, request, viewer }, planned, record)
   }
   return tagOf === undefined ? toWritten(row) : tagged(reply, tagOf, toWritten(row))

@@ -92,8 +92,8 @@ export function compileStatements (
   const insert = created.length === 0 ? table.expression(dialect.emptyRow) : table.values(slotsOf(created))
   const compile = (operation: StatementOperation, query: Compilable): Statement =>
     withParameters(query.compile(), { operation, resource: shape.name })
-  const { triggered = new Set() } = dialect
-  const isTriggered = triggered.has(model)
+  const { changedLater = new Set() } = dialect
+  const isTriggered = changedLater.has(model)
   return Object.freeze({
     read: compile('read', read(reader, visible)),
     stored: compile('lock', read(engine, stored)),
@@ -102,7 +102,7 @@ export function compileStatements (
     delete: compile('delete', where(db.deleteFrom(model.table), isOwn(engine, shape))),
     comparesTexts: hasTextKey(model),
     isTriggered,
-    readsCreated: isTriggered || visible.some((column) => triggered.has(column)),
+    readsCreated: isTriggered || visible.some((column) => changedLater.has(column)),
     // A server cannot lock the rows of some views.
     locksDeletes: isTriggered && (dialect.isEmbedded || dialect.views?.has(model) !== true)
   })

@@ -15,7 +15,7 @@ import { findFault, type ImpossibleWrite } from './enforceable.js'
 export async function findDenied (handle: AnyKysely, models: readonly Model[]): Promise<readonly ImpossibleWrite[]> {
   const { dialect } = readHandle(handle)
   const denied: ImpossibleWrite[] = []
-  if (!dialect.schema.needsTargets) return denied
+  if (dialect.isEmbedded) return denied
   for (const model of models) {
     for (const [operation, statements] of Object.entries(writesTo(model, dialect))) {
       const why = await firstFault(handle, statements)

@@ -19,10 +19,10 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
     if (hasType(tables, models, type)) await requireMet(db, requirement)
   }
   const storages = storagesOf(tables, models, dialect)
-  const triggered = await changedLater(engine, tables, models)
+  const changedLater = await findChangedLater(engine, tables, models)
   const views = new Set([...models].filter((model) => tables.isView(model)))
-  const isPlain = storages.size === 0 && triggered.size === 0 && views.size === 0
-  return isPlain ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages, triggered, views } })
+  const isPlain = storages.size === 0 && changedLater.size === 0 && views.size === 0
+  return isPlain ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages, changedLater, views } })
 }
 
 /**
@@ -30,7 +30,7 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
  * returned it, or that may change a record instead of deleting it. Also returns the columns that may have another value
  * than an insert returned.
  */
-async function changedLater (
+async function findChangedLater (
   { db, dialect: { catalog, foldName } }: Engine, tables: DatabaseTables, models: ReadonlySet<Model>
 ): Promise<ReadonlySet<Model | Column>> {
   const { rows } = await catalog.tablesChangedLater.execute(db)

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import type { Tables } from '../../lib/engines/executor.js'
-import restModels, { createTables, defineModel, integer, key, openAuth, text } from '../../lib/index.js'
+import restModels, { defineModel, key, openAuth, text } from '../../lib/index.js'
 import { describeNote } from '../../lib/tooling/introspect/describe-notes.js'
 import { introspect, type Introspection } from '../../lib/tooling/introspect/introspect.js'
 import { checkAnswers } from '../support/answers.js'
@@ -51,30 +51,6 @@ test('a year of MariaDB is no primary key, because keys are integers of any size
   t.strictSame(models.map(({ name }) => name), ['Monthly', 'Report'])
   t.strictSame(await get('report/1/'), { id: 1, y: 1970 })
   t.strictSame(await get('monthly/1970,2/'), { id: '1970,2', y: 1970, m: 2, t: 'x' })
-})
-
-test('MariaDB: a key of the first characters of a column, and a year of two digits, are named with the remedy', {
-  skip: engine !== 'mariadb' && 'only MariaDB has them'
-}, async (t) => {
-  const { lines, models, get } = await find(
-    t, 'create table word (a varchar(200) not null, primary key (a(10)))',
-    'create table part (n integer not null, a varchar(200) not null, primary key (n, a(10)))',
-    'create table other (a varchar(200) not null, n integer not null, primary key (a(10)), unique (n))',
-    'create table wine (id integer primary key, made year(2))', "insert into other values ('x', 7)"
-  )
-  t.strictSame(lines, [
-    ...['part', 'word'].map((name) => `Table '${name}' is left out: it has a primary key of the first characters of ` +
-      'a column, which is no key of a model; add a unique index of whole columns that are never null'),
-    "Column 'made' of table 'wine' is left out: it is year(2), for which there is no kind of field; " +
-      'change its type to year(4)'
-  ])
-  t.strictSame(models.map(({ name }) => name), ['Other', 'Wine'])
-  t.strictSame(await get('other/7/'), { id: 7, a: 'x' })
-  const db: Kysely<Tables> = await openSeparateDatabase(t)
-  await sql`create table wine (id bigint auto_increment primary key, made year(2) not null)`.execute(db)
-  await t.rejects(createTables(db, [defineModel('Wine', { made: integer() })]), {
-    message: /field 'made' of model 'Wine' is integer, but column 'made' is year\(2\) in table 'wine'/
-  })
 })
 
 test('a column called id may be a part of a key of several columns', async (t) => {

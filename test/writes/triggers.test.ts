@@ -426,12 +426,12 @@ test('D-266: a server locks the record before a delete that a trigger may replac
   const { columns } = Note
   const shape = { name: 'note', model: Note, owner: undefined, visible: columns, stored: columns, created: columns }
   const [it, none] = [new Set([Note]), new Set<object>()]
-  const locks = (changed: Pick<Dialect, 'isEmbedded' | 'triggered' | 'views'>): boolean => {
+  const locks = (changed: Pick<Dialect, 'isEmbedded' | 'changedLater' | 'views'>): boolean => {
     const context = { ...others, dialect: { ...dialect, ...changed } }
     return compileStatements(context, context, shape).locksDeletes
   }
-  t.equal(locks({ isEmbedded: false, triggered: it, views: none }), true)
-  t.equal(locks({ isEmbedded: false, triggered: it, views: it }), false)
-  t.equal(locks({ isEmbedded: true, triggered: it, views: it }), true)
-  t.equal(locks({ isEmbedded: true, triggered: none, views: none }), false)
+  t.equal(locks({ isEmbedded: false, changedLater: it, views: none }), true)
+  t.equal(locks({ isEmbedded: false, changedLater: it, views: it }), false)
+  t.equal(locks({ isEmbedded: true, changedLater: it, views: it }), true)
+  t.equal(locks({ isEmbedded: true, changedLater: none, views: none }), false)
 })

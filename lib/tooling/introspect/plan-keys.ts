@@ -79,12 +79,11 @@ async function planComposite (handle: Handle, table: FoundTable): Promise<Planne
   return { table: { ...table, columns } }
 }
 
-/** Why a table can have no model, and the remedy: without a key, or with a key of the first characters of a column. */
-const keyless = new Map([
-  [false, 'has no primary key and no unique index without nulls; add one'],
-  [true, 'has a primary key of the first characters of a column, which is no key of a model; ' +
-    'add a unique index of whole columns that are never null']
-])
+/** Reason why a table without a key can have no model, and the remedy. */
+const keyless = 'has no primary key and no unique index without nulls; add one'
+
+const prefixKeyed = 'has a primary key of the first characters of a column, which is no key of a model; ' +
+  'add a unique index of whole columns that are never null'
 
 /**
  * Returns the one column of a primary key, undefined if there are several, or the reason why the table can have no
@@ -95,7 +94,7 @@ function keyColumnOf ({ kind, name, key, hasPrefixKey, columns }: FoundTable): C
   if (!isSqlName(name)) return `has a name ${oddName}; ${renameTable}`
   if (key.length > 1) return undefined
   const column = columns.find(({ name }) => key.includes(name))
-  if (column === undefined) return keyless.get(hasPrefixKey)
+  if (column === undefined) return hasPrefixKey ? prefixKeyed : keyless
   if (isSqlName(column.name)) return column
   return `has a primary key '${column.name}' with a name ${oddName}; ${renameTable}`
 }
