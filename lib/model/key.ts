@@ -127,11 +127,11 @@ export function keyValues (key: Column, id: RecordKey, dialect: Dialect): readon
 }
 
 /**
- * Returns the function that turns an id into a segment of a path. An id of several values is percent-encoded already,
- * so it stays unchanged.
+ * Returns the function that turns an id into a segment of a path. Only a text needs percent-encoding. An id of several
+ * values has it already, and a number or a UUID has no character that needs it.
  */
 export function compileSegmentOf ({ primaryKey }: Model): (id: string) => string {
-  return primaryKey.parts === undefined ? encodeURIComponent : String
+  return primaryKey.kind === 'text' && primaryKey.parts === undefined ? encodeURIComponent : String
 }
 
 /**

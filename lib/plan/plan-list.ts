@@ -17,6 +17,7 @@ const noIncludes: readonly PlannedInclude[] = []
 const noWords: readonly string[] = []
 /** Most fields that an ordering may name. MariaDB's sort buffer has room for the keys of 17 long texts. */
 const maxOrdering = 16
+const bothDirections = 'must not name a column in both directions'
 
 /**
  * Resolves the names and values of a list request for a resource.
@@ -44,10 +45,12 @@ function planOrdering (rules: ListRules, written: readonly string[]): readonly P
   }
   const ordering: PlannedOrder[] = []
   const find = (column: Column): PlannedOrder | undefined => ordering.find((order) => order.column === column)
-  for (const order of written.flatMap((name) => planOrder(rules, name))) {
-    const before = find(order.column)
-    if (before === undefined) ordering.push(order)
-    else if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
+  for (const name of written) {
+    for (const order of planOrder(rules, name)) {
+      const before = find(order.column)
+      if (before === undefined) ordering.push(order)
+      else if (before.descending !== order.descending) throw invalidOrdering(bothDirections)
+    }
   }
   const missing = keyOrdering.filter(({ column }) => find(column) === undefined)
   if (missing.length > 0) return [...ordering, ...missing]

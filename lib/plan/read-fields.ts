@@ -85,8 +85,9 @@ class Faults {
 
 function nameFields ({ model, known, writable }: Names, payload: Payload, faults: Faults): Map<Column, WrittenField> {
   const fields = new Map<Column, WrittenField>()
-  for (const [name, value] of Object.entries(payload)) {
+  for (const name of Object.keys(payload)) {
     if (faults.isFull) return fields
+    const { [name]: value } = payload
     const column = model.byName.get(name)
     if (column === undefined || !known.has(column)) {
       const hint = keySuggestion(model, name, known) ?? typoSuggestion(name, namesOf(writable))

@@ -12,10 +12,12 @@ export const keepBytes = (_request: unknown, body: Buffer, done: (failure: null,
 /** The body of a create or an update, read but not yet checked: any names, any JSON values. */
 export type Payload = Readonly<Record<string, unknown>>
 
-const formReaders = {
-  'application/x-www-form-urlencoded': async (body) => decodeEntries(body.toString(), 2),
-  'multipart/form-data': readMultipart
-} as const satisfies Record<string, (body: Buffer, contentType: string) => Promise<Entries>>
+type ReadForm = (body: Buffer, contentType: string) => Promise<Entries>
+
+const formReaders: ReadonlyMap<string, ReadForm> = new Map<string, ReadForm>([
+  ['application/x-www-form-urlencoded', async (body) => decodeEntries(body.toString(), 2)],
+  ['multipart/form-data', readMultipart]
+])
 
 /**
  * Reads a JSON object: the body itself, whatever its content type, or the field `data` of a form.
@@ -29,11 +31,11 @@ const formReaders = {
 export function parsePayload (body: unknown, contentType = '', wanted = anyObject): Payload | Promise<Payload> {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
   if (!isUtf8(bytes)) throw new errors.InvalidBody('must be valid UTF-8')
-  const name = mediaTypeOf(contentType)
+  const readForm = formReaders.get(mediaTypeOf(contentType))
   const text = bytes.toString()
   // Clients such as `curl -d` send JSON with the content type of a form. No form begins with a brace.
-  return isForm(name) && !text.trimStart().startsWith('{')
-    ? parseForm(name, { body: bytes, contentType, wanted })
+  return readForm !== undefined && !text.trimStart().startsWith('{')
+    ? readForm(bytes, contentType).then((entries) => parseForm(entries, wanted))
     : parseObject(text, wanted)
 }
 
@@ -51,28 +53,15 @@ const anyObject = 'must be one JSON object'
 const patchObject = 'must be one JSON object of the fields to change, not a JSON Patch'
 
 function mediaTypeOf (contentType: string): string {
-  const [type = ''] = contentType.split(';', 1)
-  return type.trim().toLowerCase()
+  const end = contentType.indexOf(';')
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }
 
-interface FormBody {
-  readonly body: Buffer
-  readonly contentType: string
-  readonly wanted: string
-}
-
-async function parseForm (
-  name: keyof typeof formReaders, { body, contentType, wanted }: FormBody
-): Promise<Payload> {
-  const [first, second] = await formReaders[name](body, contentType)
+function parseForm ([first, second]: Entries, wanted: string): Payload {
   if (first?.[0] !== 'data' || second !== undefined) {
     throw new errors.InvalidBody("must be a form with one field 'data' and no other")
   }
   return parseObject(first[1], wanted)
-}
-
-function isForm (type: string): type is keyof typeof formReaders {
-  return Object.hasOwn(formReaders, type)
 }
 
 function parseObject (text: string, wanted: string): Payload {

@@ -85,18 +85,16 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
   // Without a precondition, equal values are written, too, because somebody else may have changed the record since it
   // was read.
-  const isSame = requireUnchanged !== undefined && changesNothing(resource, planned.plan, storedValue)
+  const changes = planned.plan.size > 0 &&
+    (requireUnchanged === undefined || !changesNothing(resource, planned.plan, storedValue))
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
   let row = stored
-  if (!isSame && planned.plan.size > 0) {
-    row = hooked === undefined
-      ? await runUpdate(engine, resource, {
-        ...record,
-        ...planned,
-        plan: await passwords.hashIn(planned.plan),
-        unchanged: untouchedSince(resource, storedValue)
-      }) ?? await repeatUpdate({ resource, request, viewer }, planned, record)
-      : await updateLocked({ resource, hooked, request, viewer }, planned, record)
+  if (changes && hooked !== undefined) row = await updateLocked({ resource, hooked, request, viewer }, planned, record)
+  else if (changes) {
+    const plan = await passwords.hashIn(planned.plan)
+    const unchanged = untouchedSince(resource, storedValue)
+    row = await runUpdate(engine, resource, { id, ownerId: record.ownerId, plan, guard: planned.guard, unchanged }) ??
+      await repeatUpdate({ resource, request, viewer }, planned, record)
   }
   return tagOf === undefined ? toWritten(row) : tagged(reply, tagOf, toWritten(row))
 }

@@ -25,10 +25,10 @@ function failing (code: string, { isWrite = false } = {}) {
       return [[1]]
     }
   }
-  const statements = { memo: () => ({ readonly: !isWrite, get: fail, all: fail, run: fail }) }
+  const arrays = { prepare: () => ({ statement: { readonly: !isWrite, get: fail, all: fail, run: fail } }) }
   const commits = { execute: async (write: () => Outcome) => write() }
   const executor = new SqliteExecutor(
-    { objects: statements, arrays: statements, holders: 0, database: { open: true } } as unknown as SqliteConnection,
+    { arrays, holders: 0, database: { open: true } } as unknown as SqliteConnection,
     { commits: commits as unknown as GroupCommit, requireFile: () => {}, queued, events: new Events() }
   )
   return { executor, waiting }

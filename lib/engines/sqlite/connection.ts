@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 import type { Row } from '../executor.js'
-import type { Stored } from '../storage.js'
+import { ArrayStatement } from './array-statement.js'
 
 /**
  * Maximum number of statements in one cache; a connection has two caches. Without the limit, caches would grow without
@@ -13,28 +13,32 @@ const maxCharacters = 192 * 1024
 /** Maximum number of characters of a statement that is kept. A longer one is prepared at each use. */
 const maxStatementLength = 16_384
 
-/**
- * Prepared statements of one connection by their text: `memo()` prepares a statement when it is first asked for. If
- * there are too many, the least recently used ones are dropped.
- */
-export type StatementCache<Result> = LRUCache<string, Statement<unknown[], Result>>
+/** Prepared statements of one connection. If there are too many, the least recently used ones are dropped. */
+export class StatementCache<Prepared extends object> {
+  readonly #statements: LRUCache<string, Prepared>
 
-function cacheStatements<Result> (prepare: (sql: string) => Statement<unknown[], Result>): StatementCache<Result> {
-  return new LRUCache({
-    max: maxStatements,
-    maxSize: maxCharacters,
-    maxEntrySize: maxStatementLength,
-    sizeCalculation: (_statement, sql) => sql.length,
-    memoMethod: prepare
-  })
+  constructor (prepare: (sql: string) => Prepared) {
+    this.#statements = new LRUCache({
+      max: maxStatements,
+      maxSize: maxCharacters,
+      maxEntrySize: maxStatementLength,
+      sizeCalculation: (_statement, sql) => sql.length,
+      memoMethod: prepare
+    })
+  }
+
+  /** Returns the statement with a text, which is prepared when it is first asked for. */
+  prepare (sql: string): Prepared {
+    return this.#statements.get(sql) ?? this.#statements.memo(sql)
+  }
 }
 
 /** Connection to a database, with its prepared statements. The one that writes is also used by Kysely's driver. */
 export class SqliteConnection {
-  /** Statements whose rows are objects. */
-  readonly objects: StatementCache<Row>
-  /** Statements whose rows are arrays of values. */
-  readonly arrays: StatementCache<readonly Stored[]>
+  /** Statements of Kysely's driver, whose rows are objects. */
+  readonly objects: StatementCache<Statement<unknown[], Row>>
+  /** Statements of the executors, whose rows are arrays of values. */
+  readonly arrays: StatementCache<ArrayStatement>
   /** Number of callers that hold the connection in Kysely's driver, or wait for it there. */
   holders = 0
   /** Number of queries whose rows are being streamed. */
@@ -43,8 +47,8 @@ export class SqliteConnection {
   readonly database: Database
 
   constructor (database: Database) {
-    this.objects = cacheStatements((sql) => database.prepare<unknown[], Row>(sql))
-    this.arrays = cacheStatements((sql) => database.prepare<unknown[], readonly Stored[]>(sql).raw(true))
+    this.objects = new StatementCache((sql) => database.prepare<unknown[], Row>(sql))
+    this.arrays = new StatementCache((sql) => new ArrayStatement(database.prepare(sql)))
     this.database = database
   }
 }

@@ -1,8 +1,8 @@
-import type { Statement } from 'better-sqlite3'
 import type { Events } from '../../events/events.js'
-import type { ArrayRows, Executor, MaybePromise, Outcome, Query, Row } from '../executor.js'
+import type { ArrayRows, Executor, MaybePromise, Outcome, Query } from '../executor.js'
 import { effectOf, isRead } from '../retry.js'
 import { Repeatable, toStatementError } from '../statement-failure.js'
+import type { ArrayStatement } from './array-statement.js'
 import type { SqliteConnection } from './connection.js'
 import { sqliteDialect } from './dialect.js'
 import type { GroupCommit } from './group-commit.js'
@@ -54,11 +54,12 @@ export class SqliteExecutor implements Executor {
     if (!this.isFree && !this.#mayPass(query)) return queued.execute(query)
     const start = events.begin()
     try {
-      const statement = this.#connection.objects.memo(query.sql)
-      if (!statement.readonly) return this.#written(query, start, commits.execute(this.#writing(statement, query)))
-      const row = statement.get(query.parameters)
-      events.end(start, query, row === undefined ? 0 : 1)
-      return { row, changed: 0 }
+      const prepared = this.#connection.arrays.prepare(query.sql)
+      const { statement } = prepared
+      if (!statement.readonly) return this.#written(query, start, commits.execute(this.#writing(prepared, query)))
+      const values = statement.get(query.parameters)
+      events.end(start, query, values === undefined ? 0 : 1)
+      return { row: values && prepared.toRow(values), changed: 0 }
     } catch (failure) {
       if (!isLocked(failure)) this.#requireRepeatable(failure, query, start)
       return queued.execute(query)
@@ -70,7 +71,7 @@ export class SqliteExecutor implements Executor {
     if (!this.isFree && !this.#mayPass(query)) return queued.readArrays(query, keys)
     const start = events.begin()
     try {
-      const rows = this.#connection.arrays.memo(query.sql).all(query.parameters)
+      const rows = this.#connection.arrays.prepare(query.sql).statement.all(query.parameters)
       events.end(start, query, rows.length)
       return rows
     } catch (failure) {
@@ -79,12 +80,14 @@ export class SqliteExecutor implements Executor {
     }
   }
 
-  #writing (statement: Statement<unknown[], Row>, { parameters }: Query): () => Outcome {
+  #writing (prepared: ArrayStatement, { parameters }: Query): () => Outcome {
+    const { statement } = prepared
     return () => {
       this.#parts.requireFile()
       if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
       // The commit follows the last row: get() would stop before it, and miss a commit that fails.
-      return { row: statement.all(parameters)[0], changed: 0 }
+      const [values] = statement.all(parameters)
+      return { row: values && prepared.toRow(values), changed: 0 }
     }
   }
 
