@@ -5,7 +5,7 @@ import { decodeIn, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { conditionSql, withoutSeeks } from '../sql/condition.js'
 import { selection } from '../sql/selection.js'
-import { oneRow, withParameters } from '../sql/statements.js'
+import { oneRow, withParameters, withReplacement } from '../sql/statements.js'
 import type { Json, RecordKey } from '../values/values.js'
 import { readHandle, type AnyKysely, type Handle } from './engine.js'
 
@@ -49,7 +49,7 @@ export function compileFindUser (
   const toFound = ({ row }: Outcome): FoundUser | undefined => row && toUser(row)
   return (username) => {
     const asked = query(username)
-    const found = executor.execute(other === undefined ? asked : { ...asked, withoutIndex: () => other(username) })
+    const found = executor.execute(other === undefined ? asked : withReplacement(asked, () => other(username)))
     return found instanceof Promise ? found.then(toFound) : toFound(found)
   }
 }
@@ -66,6 +66,8 @@ function compileUserQuery (
   return withParameters(compiled, { operation: 'login', resource: users.name })
 }
 
+const noFields: FoundUser['further'] = Object.freeze({})
+
 function userMaker (
   primaryKey: Column, { password, active, admin, further }: UserColumns, dialect: Dialect
 ): (row: Row) => FoundUser {
@@ -75,6 +77,8 @@ function userMaker (
     password: valueOf(row, password) as string | null,
     active: active === undefined || valueOf(row, active) === true,
     admin: admin !== undefined && valueOf(row, admin) === true,
-    further: Object.fromEntries(further.map((column) => [column.field, valueOf(row, column)]))
+    further: further.length === 0
+      ? noFields
+      : Object.fromEntries(further.map((column) => [column.field, valueOf(row, column)]))
   })
 }

@@ -65,7 +65,9 @@ function authenticatorFor (users: Model, columns: UserColumns, options: UserAuth
       const isActive = user?.active === true
       const matches = await passwords.matches(given, { stored: isActive ? user.password : null, verify })
       if (isActive) warnOf(user.password, request.log)
-      return matches && isActive ? { ...user.further, id: user.id, admin: user.admin } : null
+      if (!matches || !isActive) return null
+      const { id, admin } = user
+      return columns.further.length === 0 ? { id, admin } : { ...user.further, id, admin }
     }
   }
 }

@@ -70,7 +70,14 @@ const selectNoRow: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
  * fail.
  */
 export function toFindText (query: Query): Query {
-  return { ...query, withoutIndex: () => selectNoRow }
+  return withReplacement(query, () => selectNoRow)
+}
+
+/** Returns the same statement with a replacement, as {@link Query.withoutIndex} describes it. */
+export function withReplacement (
+  { query, queryId, sql, parameters, label }: Query, withoutIndex: () => CompiledQuery
+): Query {
+  return { query, queryId, sql, parameters, label, withoutIndex }
 }
 
 /**

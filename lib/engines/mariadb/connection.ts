@@ -24,6 +24,8 @@ export interface ConnectionSetting {
   leave (code: string): void
 }
 
+type Statement = QueryOptions & { readonly values: readonly unknown[] }
+
 /** For each connection, the error numbers of MariaDB after which its node cannot serve the next statement either. */
 const unfitErrors = new WeakMap<DriverConnection, ReturnType<typeof unfitErrorsOf>>()
 
@@ -99,7 +101,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     })
   }
 
-  #send<R> (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback<R>): void {
+  #send<R> (statement: Statement, callback: Callback<R>): void {
     if (!this.#canSend()) return callback(notSent(), [])
     const { options: { statementTimeout }, prepared } = this.#setting
     const done = this.#within<R>(driverTimeout(statementTimeout), (error, result) => {
@@ -124,14 +126,19 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
    * server after its answer. It is prepared in that case, too: otherwise the driver would write the values into the
    * SQL, where they may get other types.
    */
-  #execute<R> (statement: QueryOptions, name: string | undefined, callback: Callback<R>): void {
+  #execute<R> (statement: Statement, name: string | undefined, callback: Callback<R>): void {
+    const { sql, values, rowsAsArray } = statement
     const asked: { command?: Executing } = {}
-    asked.command = this.#connection.execute<R>(statement, (error, result) => {
+    const answered: Callback<R> = (error, result) => {
       const isBroken = error?.fatal === true
-      if (name === undefined && !isBroken) unprepare(this.#connection, name, statement.sql)
+      if (name === undefined && !isBroken) unprepare(this.#connection, name, sql)
       const isSent = asked.command?.statement !== undefined
       callback(isBroken && !isSent ? notSent() : error, result)
-    })
+    }
+    // The driver copies an object of options in a way that takes as long as the rest of its work.
+    asked.command = rowsAsArray === true
+      ? this.#connection.execute<R>(statement, answered)
+      : this.#connection.execute<R>(sql, values, answered)
   }
 
   /**

@@ -11,6 +11,7 @@ export type DriverConnection = {
   query (sql: string, values: unknown[]): Streaming
   query<R> (statement: string | QueryOptions, callback: Callback<R>): void
   execute<R> (statement: QueryOptions, callback: Callback<R>): Executing
+  execute<R> (sql: string, values: readonly unknown[], callback: Callback<R>): Executing
 } & PoolConnection
 
 /** The driver's object for a statement that it runs: it prepares the statement first, and then sends the values. */
