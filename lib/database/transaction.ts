@@ -4,8 +4,9 @@ import {
 } from '../engines/executor.js'
 import { Events } from '../events/events.js'
 import type { StatementLabel } from '../events/messages.js'
-import { outcomeOf, toArrays } from '../engines/kysely-executor.js'
+import { outcomeOf } from '../engines/kysely-executor.js'
 import { withRetries } from '../engines/retry.js'
+import { toArrays } from '../engines/rows.js'
 import { toStatementError, type Sent } from '../engines/statement-failure.js'
 import type { Handle } from './engine.js'
 

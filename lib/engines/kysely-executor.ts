@@ -4,7 +4,7 @@ import { provideConnectionsOf, type ProvideConnection } from './connection-queue
 import type { Dialect } from './dialect.js'
 import type { ArrayRows, Executor, Outcome, Query, Row } from './executor.js'
 import { effectOf, withRetries } from './retry.js'
-import { countOf, lengthOf } from './rows.js'
+import { countOf, lengthOf, toArrays } from './rows.js'
 import { toStatementError, withoutIndex } from './statement-failure.js'
 
 type Ask<Result> = (connection: DatabaseConnection, query: Query) => Promise<Result>
@@ -58,12 +58,4 @@ async function askOutcome (connection: DatabaseConnection, query: Query): Promis
 /** Returns the first row, and the count of changed rows, which Kysely gives as a BigInt; 0 if Kysely gives no count. */
 export function outcomeOf ({ rows, numAffectedRows }: QueryResult<Row>): Outcome {
   return { row: rows[0], changed: Number(numAffectedRows ?? 0n) }
-}
-
-/** Returns the values of each row, in the order of the keys. */
-export function toArrays ({ rows }: QueryResult<Row>, keys: readonly string[]): ArrayRows {
-  return rows.map((row) => keys.map((key) => {
-    const { [key]: value = null } = row
-    return value
-  }))
 }

@@ -169,10 +169,11 @@ for (const engine of engineNames) {
     }
     const { query } = drive
     t.intercept(drive, 'query', {
-      value: function (this: unknown, statement: { text?: string, sql?: string }, ...given: unknown[]) {
+      value: function (this: unknown, statement: { text?: string } | string, ...given: unknown[]) {
         const refused = 'rollback to savepoint none'
-        const isRollback = statement.text === 'rollback' || statement.sql === 'rollback'
-        return query.call(this, isRollback ? { ...statement, text: refused, sql: refused } : statement, ...given)
+        if (statement === 'rollback') return query.call(this, refused, ...given)
+        const isRollback = typeof statement === 'object' && statement.text === 'rollback'
+        return query.call(this, isRollback ? { ...statement, text: refused } : statement, ...given)
       }
     })
     let first: number | undefined
@@ -749,7 +750,7 @@ test('a handle with a schema of withSchema is refused, since its plugins are not
 /** A connection to MariaDB whose driver answers as told. */
 function fakeConnection (answer: (done: (error: object | null, result?: unknown) => void) => void) {
   const calls = { closed: 0, released: 0, left: 0, unprepared: 0 }
-  const ask = (_command: unknown, done: Parameters<typeof answer>[0]): void => { answer(done) }
+  const ask = (...given: readonly unknown[]): void => { answer(given.at(-1) as Parameters<typeof answer>[0]) }
   const driver = {
     query: ask,
     execute: ask,

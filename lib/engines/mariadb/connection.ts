@@ -1,6 +1,7 @@
 import type { CompiledQuery, MysqlPoolConnection } from 'kysely'
-import type { QueryError, QueryOptions } from 'mysql2'
+import type { QueryError } from 'mysql2'
 import { rollbackText, type ArrayRows, type Row } from '../executor.js'
+import { toArrays } from '../rows.js'
 import { lostCode, noAnswerCode, notSent, markDriverFailure } from '../statement-failure.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
@@ -24,7 +25,10 @@ export interface ConnectionSetting {
   leave (code: string): void
 }
 
-type Statement = QueryOptions & { readonly values: readonly unknown[] }
+interface Statement {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
 
 /** For each connection, the error numbers of MariaDB after which its node cannot serve the next statement either. */
 const unfitErrors = new WeakMap<DriverConnection, ReturnType<typeof unfitErrorsOf>>()
@@ -62,12 +66,17 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     })
   }
 
-  askObjects (query: CompiledQuery): Promise<Answer<Row>> {
-    return this.#run(query, {})
+  askObjects ({ sql, parameters }: CompiledQuery): Promise<Answer<Row>> {
+    return new Promise((resolve, reject) => {
+      this.#send<Row>({ sql, values: [...parameters] }, (error, result) =>
+        error === null ? resolve(answerOf(result)) : reject(error))
+    })
   }
 
-  askArrays (query: CompiledQuery): Promise<Answer<ArrayRows[number]>> {
-    return this.#run(query, { rowsAsArray: true })
+  // To ask the driver for arrays takes an object of options, and longer than to make the arrays here.
+  async askArrays (query: CompiledQuery, keys: readonly string[]): Promise<Answer<ArrayRows[number]>> {
+    const { rows, rowCount } = await this.askObjects(query)
+    return { rows: toArrays({ rows }, keys), rowCount }
   }
 
   release (): void {
@@ -94,13 +103,6 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     }
   }
 
-  #run<R> ({ sql, parameters }: CompiledQuery, form: Pick<QueryOptions, 'rowsAsArray'>): Promise<Answer<R>> {
-    return new Promise((resolve, reject) => {
-      this.#send<R>({ sql, values: [...parameters], ...form }, (error, result) =>
-        error === null ? resolve(answerOf(result)) : reject(error))
-    })
-  }
-
   #send<R> (statement: Statement, callback: Callback<R>): void {
     if (!this.#canSend()) return callback(notSent(), [])
     const { options: { statementTimeout }, prepared } = this.#setting
@@ -109,7 +111,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
       if (error !== null && statement.sql === rollbackText) this.#use.spend()
       callback(error, result)
     })
-    const ask = (): void => { this.#connection.query(statement, done) }
+    const ask = (): void => { this.#connection.query(statement.sql, statement.values, done) }
     try {
       if (prepared === undefined || statement.values.length === 0) return ask()
       const name = prepared.statementOf(this.#connection, statement.sql, statement.values)?.name
@@ -126,19 +128,15 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
    * server after its answer. It is prepared in that case, too: otherwise the driver would write the values into the
    * SQL, where they may get other types.
    */
-  #execute<R> (statement: Statement, name: string | undefined, callback: Callback<R>): void {
-    const { sql, values, rowsAsArray } = statement
+  #execute<R> ({ sql, values }: Statement, name: string | undefined, callback: Callback<R>): void {
     const asked: { command?: Executing } = {}
-    const answered: Callback<R> = (error, result) => {
+    // Two arguments, because the driver takes long to copy an object of options.
+    asked.command = this.#connection.execute<R>(sql, values, (error, result) => {
       const isBroken = error?.fatal === true
       if (name === undefined && !isBroken) unprepare(this.#connection, name, sql)
       const isSent = asked.command?.statement !== undefined
       callback(isBroken && !isSent ? notSent() : error, result)
-    }
-    // The driver copies an object of options in a way that takes as long as the rest of its work.
-    asked.command = rowsAsArray === true
-      ? this.#connection.execute<R>(statement, answered)
-      : this.#connection.execute<R>(sql, values, answered)
+    })
   }
 
   /**

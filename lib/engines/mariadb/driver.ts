@@ -1,5 +1,5 @@
 import type { MysqlOkPacket, MysqlStream, MysqlStreamOptions } from 'kysely'
-import type { ConnectionOptions, PoolConnection, PoolOptions, QueryError, QueryOptions } from 'mysql2'
+import type { ConnectionOptions, PoolConnection, PoolOptions, QueryError } from 'mysql2'
 import type { Socket } from 'node:net'
 import { loadDriver } from '../load-driver.js'
 import type { Answer } from '../server/pooled-executor.js'
@@ -7,10 +7,10 @@ import type { Answer } from '../server/pooled-executor.js'
 /** A pooled connection of the driver, with the members that the driver's type declarations leave out. */
 export type DriverConnection = {
   readonly stream: Socket
-  unprepare (statement: QueryOptions): unknown
+  unprepare (sql: string): unknown
   query (sql: string, values: unknown[]): Streaming
-  query<R> (statement: string | QueryOptions, callback: Callback<R>): void
-  execute<R> (statement: QueryOptions, callback: Callback<R>): Executing
+  query<R> (sql: string, callback: Callback<R>): void
+  query<R> (sql: string, values: readonly unknown[], callback: Callback<R>): void
   execute<R> (sql: string, values: readonly unknown[], callback: Callback<R>): Executing
 } & PoolConnection
 
@@ -42,12 +42,9 @@ export function driver (): Driver {
   return loadDriver<Driver>('mysql2')
 }
 
-/**
- * Closes a prepared statement on the server. The driver may have prepared it twice: for rows as objects, and as arrays.
- */
+/** Closes a prepared statement on the server. */
 export function unprepare (connection: DriverConnection, _name: string | undefined, sql: string): void {
-  connection.unprepare({ sql })
-  connection.unprepare({ sql, rowsAsArray: true })
+  connection.unprepare(sql)
 }
 
 /**

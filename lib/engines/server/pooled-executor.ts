@@ -17,7 +17,8 @@ export interface Answer<Row> {
 /** Connection that is taken from a pool for one statement. */
 export interface PooledConnection {
   askObjects (query: Query): Promise<Answer<Row>>
-  askArrays (query: Query): Promise<Answer<ArrayRows[number]>>
+  /** @param keys  the selected keys, in the order of the selection */
+  askArrays (query: Query, keys: readonly string[]): Promise<Answer<ArrayRows[number]>>
   release (): void
 }
 
@@ -52,8 +53,9 @@ class PooledExecutor implements Executor {
     return withRetries(() => this.#attempt(query, askOutcome, countOf), this.#events, query.label)
   }
 
-  readArrays (query: Query): Promise<ArrayRows> {
-    return withRetries(() => this.#attempt(query, askArrays, lengthOf), this.#events, query.label)
+  readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
+    const ask: Ask<ArrayRows> = async (connection, query) => (await connection.askArrays(query, keys)).rows
+    return withRetries(() => this.#attempt(query, ask, lengthOf), this.#events, query.label)
   }
 
   async #attempt<Result> (query: Query, ask: Ask<Result>, count: (result: Result) => number): Promise<Result> {
@@ -85,11 +87,6 @@ class PooledExecutor implements Executor {
 async function askOutcome (connection: PooledConnection, query: Query): Promise<Outcome> {
   const { rows: [row], rowCount: changed } = await connection.askObjects(query)
   return { row, changed }
-}
-
-async function askArrays (connection: PooledConnection, query: Query): Promise<ArrayRows> {
-  const { rows } = await connection.askArrays(query)
-  return rows
 }
 
 /**
