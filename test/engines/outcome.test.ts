@@ -71,11 +71,11 @@ function mariadbWith (execute: (done: Callback<object>) => { statement?: object 
   const seen = { sent: 0, closed: 0, left: 0 }
   const stream = { writable: true, destroy: () => {} }
   const driver = {
-    query: (_statement: object, done: Callback<object>) => {
+    query: (_sql: string, _values: unknown[], done: Callback<object>) => {
       seen.sent++
       done(null, [])
     },
-    execute: (_statement: object, done: Callback<object>) => {
+    execute: (_sql: string, _values: unknown[], done: Callback<object>) => {
       seen.sent++
       return execute(done)
     },

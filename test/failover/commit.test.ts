@@ -24,7 +24,7 @@ const failures: Readonly<Record<string, object>> = {
 test('MariaDB: a change whose commit may have happened is not made again, whatever the rollback says', async (t) => {
   const sent: string[] = []
   let left = 0
-  const answer = ({ sql }: { sql: string }, done: Done): void => {
+  const answer = (sql: string, _values: unknown[], done: Done): void => {
     sent.push(sql)
     done(failures[sql] ?? null, sql === 'update' ? { insertId: 0, affectedRows: 1, changedRows: 1 } : [])
   }
