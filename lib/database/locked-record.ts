@@ -11,6 +11,12 @@ export interface TransactionEngine extends Engine {
   readonly executor: OpenTransaction
 }
 
+/** Returns an engine whose statements are part of a transaction. A spread of a frozen object would take longer. */
+export function insideOf (transaction: OpenTransaction, engine: Engine): TransactionEngine {
+  const { db, host, dialect, events, provideConnection, shapes, turns } = engine
+  return { db, host, dialect, executor: transaction, events, provideConnection, shapes, turns }
+}
+
 /** A record to lock, and what must hold for it. */
 export interface LockedRecord extends ScopedRecord {
   /**
@@ -36,7 +42,7 @@ export async function withLockedRecord<Result> (
 ): Promise<Result | undefined> {
   const label = { operation: 'lock', resource: target.name } as const
   return await inTransaction(engine, async (transaction) => {
-    const inside = { ...engine, executor: transaction }
+    const inside = insideOf(transaction, engine)
     // Once the record is locked, the next statement sees what holds now, also of related records.
     if (isSeenLate(engine.dialect, record)) {
       await transaction.execute(lockingSelect(inside, target, { id: record.id, scope: [] }))

@@ -92,7 +92,7 @@ async function attempt<Result> (
   let hasBegun = false
   try {
     return await provideConnection(async (connection) => {
-      await connection.executeQuery(CompiledQuery.raw(dialect.begin))
+      await connection.executeQuery(dialect.begin)
       hasBegun = true
       const transaction = new OpenTransaction(connection, dialect, events)
       try {

@@ -1,4 +1,4 @@
-import type { Expression, RawBuilder, SqlBool } from 'kysely'
+import type { CompiledQuery, Expression, RawBuilder, SqlBool } from 'kysely'
 import type { Catalog } from './catalog.js'
 import type { QueryPlans } from './query-plan.js'
 import type { SchemaHabits } from './schema-habits.js'
@@ -150,7 +150,7 @@ export interface Dialect {
    */
   readonly quoted: RegExp
   /** Statement that begins a transaction which may read before it writes. */
-  readonly begin: string
+  readonly begin: CompiledQuery
   /**
    * True if a select can lock the rows that it finds, by `for update`. False for SQLite, where `begin immediate` locks
    * the whole database for writes.

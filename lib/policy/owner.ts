@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Engine } from '../database/engine.js'
 import { readStored } from '../database/read.js'
 import type { WriteTarget } from '../database/write.js'
-import type { Row } from '../engines/executor.js'
+import type { MaybePromise, Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { decodeIn } from '../model/column.js'
@@ -10,6 +10,7 @@ import type { ParseKey } from '../model/key.js'
 import { acceptId, whyNoOwner } from '../plan/plan-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import type { Viewer } from '../plan/viewer.js'
+import { whenDone } from '../values/promises.js'
 import type { RecordKey } from '../values/values.js'
 import { userOf } from './guard.js'
 import type { AnyPolicy, Identity } from './policy.js'
@@ -53,10 +54,11 @@ export function recordHook (resource: OwnedResource): (request: FastifyRequest) 
  *
  * @throws REST_MODELS_FORBIDDEN (403) if the resource has an owner field and the user is not the owner
  */
-export async function readOwnRecord (request: FastifyRequest, resource: OwnedResource): Promise<StoredRecord> {
-  const stored = await readRecord(request, resource)
-  if (!isOwn(resource, stored.row, ownerIdOf(request, resource))) throw new errors.Forbidden()
-  return stored
+export function readOwnRecord (request: FastifyRequest, resource: OwnedResource): MaybePromise<StoredRecord> {
+  return whenDone(readRecord(request, resource), (stored) => {
+    if (!isOwn(resource, stored.row, ownerIdOf(request, resource))) throw new errors.Forbidden()
+    return stored
+  })
 }
 
 /**
@@ -64,12 +66,13 @@ export async function readOwnRecord (request: FastifyRequest, resource: OwnedRes
  *
  * @throws REST_MODELS_RECORD_NOT_FOUND (404) if the record does not exist, or if the user may not see it
  */
-export async function readRecord (request: FastifyRequest, resource: OwnedResource): Promise<StoredRecord> {
+export function readRecord (request: FastifyRequest, resource: OwnedResource): MaybePromise<StoredRecord> {
   const id = resource.parseKey((request.params as { readonly id: string }).id, request.url)
   const viewer = viewerOf(request, resource)
-  const { row } = await readStored(resource.engine, resource, { id, scope: viewer.scope })
-  if (row === undefined) throw new errors.RecordNotFound()
-  return { id, row, viewer }
+  return whenDone(readStored(resource.engine, resource, { id, scope: viewer.scope }), ({ row }) => {
+    if (row === undefined) throw new errors.RecordNotFound()
+    return { id, row, viewer }
+  })
 }
 
 /**

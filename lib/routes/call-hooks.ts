@@ -102,10 +102,10 @@ export async function callAfter (
   { operation, stored: row }: Occasion, written: Row
 ): Promise<void> {
   if (afterWrite === undefined) return
-  const occasion = { operation, record: toWhole(written), stored: row && toWhole(row), user: userOf<Identity>(request) }
+  const [record, stored, user] = [toWhole(written), row && toWhole(row), userOf<Identity>(request)]
   await withHookDatabase(resource, transaction, async (db, end) => await inTime(resource, 'afterWrite', async () => {
     try {
-      await afterWrite({ ...occasion, db })
+      await afterWrite({ operation, record, stored, user, db })
     } finally {
       await end()
     }

@@ -1,7 +1,7 @@
 import type { Engine } from '../database/engine.js'
 import { explainDelete, Unwritten } from '../database/explain-failure.js'
 import { isDeepStrictEqual } from 'node:util'
-import { withLockedRecord, type LockedRecord } from '../database/locked-record.js'
+import { insideOf, withLockedRecord, type LockedRecord } from '../database/locked-record.js'
 import { readStored } from '../database/read.js'
 import { inTransaction } from '../database/transaction.js'
 import { explainWrite, requireReferences } from '../database/explain-write.js'
@@ -45,7 +45,7 @@ export async function createWithHooks (write: TransactedRequest, planned: Guarde
   try {
     await requirePermittedReferences(engine, whole, guard.references)
     return await inTransaction(engine, async (transaction) => {
-      const row = await runCreate({ ...engine, executor: transaction }, whole, plan, guard)
+      const row = await runCreate(insideOf(transaction, engine), whole, plan, guard)
       await callAfter(write, transaction, { operation: 'create' }, row)
       return row
     }, { operation: 'create', resource: whole.name })

@@ -1,4 +1,4 @@
-import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { CompiledQuery, sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { mariadbCatalog } from './catalog.js'
 import { mariadbFailures } from './failures.js'
@@ -31,7 +31,7 @@ export const mariadbDialect: Dialect = {
   limit: (count) => sql<number>`${count}`,
   length: (column) => sql`char_length(${column})`,
   quoted: /'(?:[^'\\]|''|\\[^])*'|"(?:[^"\\]|""|\\[^])*"|`(?:[^`]|``)*`|(?:--(?=\s)|#)[^\n]*|\/\*(?!M?!)[^]*?\*\//g,
-  begin: 'begin',
+  begin: CompiledQuery.raw('begin'),
   locksRows: true,
   emptyRow: sql`() values ()`,
   subqueriesLockRows: true,

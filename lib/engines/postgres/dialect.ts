@@ -1,4 +1,4 @@
-import { sql, type SqlBool } from 'kysely'
+import { CompiledQuery, sql, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { postgresCatalog } from './catalog.js'
 import { postgresFailures } from './failures.js'
@@ -30,7 +30,7 @@ export const postgresDialect: Dialect = {
   selectsSkipped: true,
   length: (column) => sql`char_length(${column})`,
   quoted,
-  begin: 'begin',
+  begin: CompiledQuery.raw('begin'),
   locksRows: true,
   // A view has no `xmin`, so the texts of whole rows are compared.
   rowVersion: ({ name, isView }) => isView ? sql`cast(${sql.ref(name)} as text)` : sql`${sql.ref(`${name}.xmin`)}`,

@@ -1,4 +1,4 @@
-import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
+import { CompiledQuery, sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
 import { sqliteCatalog, sqliteColumnsOf } from './catalog.js'
@@ -78,7 +78,7 @@ export const sqliteDialect: Dialect = {
   length: (column) => sql`length(${column})`,
   quoted: /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?\*\//g,
   // A transaction that reads first cannot wait for another one that writes.
-  begin: 'begin immediate',
+  begin: CompiledQuery.raw('begin immediate'),
   locksRows: false,
   emptyRow: sql`default values`,
   subqueriesLockRows: false,
