@@ -6,7 +6,6 @@ import type { Model } from '../model/define-model.js'
 import { conditionSql, withoutSeeks } from '../sql/condition.js'
 import { selection } from '../sql/selection.js'
 import { oneRow, withParameters, withReplacement } from '../sql/statements.js'
-import { whenDone } from '../values/promises.js'
 import type { Json, RecordKey } from '../values/values.js'
 import { readHandle, type AnyKysely, type Handle } from './engine.js'
 
@@ -50,8 +49,8 @@ export function compileFindUser (
   const toFound = ({ row }: Outcome): FoundUser | undefined => row && toUser(row)
   return (username) => {
     const asked = query(username)
-    return whenDone(
-      executor.execute(other === undefined ? asked : withReplacement(asked, () => other(username))), toFound)
+    const found = executor.execute(other === undefined ? asked : withReplacement(asked, () => other(username)))
+    return found instanceof Promise ? found.then(toFound) : toFound(found)
   }
 }
 

@@ -12,7 +12,6 @@ import {
 } from './include-sql.js'
 import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
 import { isAnyWithheld, isLong, maxValueBytesOf } from './long-values.js'
-import { compileOnce } from './shapes.js'
 import type { SqlContext } from './sql-context.js'
 
 /** Limits of a list statement. A list may need two statements with different limits. */
@@ -91,8 +90,9 @@ export function listStatement (
   const includes = given.includes.length === 0 ? [] : fillIncludes(given.includes, dialect)
   const isFar = dialect.selectsSkipped === true && after === undefined && start >= minSkipped
   const plan: FilledPlan = { joins, conditions, includes, search, ordering, start, after, limits, isFar }
-  const { query, queryId, sql, parameters } = compileOnce(
-    shapes, `${kind} ${shapeOf(engine, base, plan)}`, () => compilers[kind](engine, base, openPlan(plan, dialect)))
+  const shape = `${kind} ${shapeOf(engine, base, plan)}`
+  const { query, queryId, sql, parameters } = shapes.get(shape) ??
+    shapes.memo(shape, { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
   const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
   // The same statement without the conditions for an index of a text column. It runs if the engine cannot compare a

@@ -14,7 +14,6 @@ import { openCondition } from './filled-condition.js'
 import type { OpenInclude } from './include-sql.js'
 import { fillScope, scopeSql, shapeOfScope, type OpenScope } from './scope-sql.js'
 import { exactCondition, keyConditions } from './selection.js'
-import { compileOnce } from './shapes.js'
 import type { SqlContext } from './sql-context.js'
 import type { StatementShape } from './statements.js'
 
@@ -145,7 +144,8 @@ export class ShapedStatement {
 
   /** Returns the statement with its values. It is built only if the cache does not have a statement of its shape. */
   compileOnce ({ shapes }: SqlContext, build: () => { compile (): CompiledQuery }): Query {
-    const { query, queryId, sql, parameters } = compileOnce(shapes, this.#name, () => build().compile())
+    const { query, queryId, sql, parameters } = shapes.get(this.#name) ??
+      shapes.memo(this.#name, { context: () => build().compile() })
     const values = parameters.map((parameter) =>
       parameter instanceof Slot ? this.#values[parameter.position] : parameter)
     return { query, queryId, sql, parameters: values, label: this.#label }

@@ -17,12 +17,11 @@ const updateNode: UpdateQueryNode = Object.freeze({ kind: 'UpdateQueryNode' })
  */
 export type Shapes = LRUCache<string, CompiledQuery, Compile>
 
+/**
+ * Compiles a statement: `memo(shape, { context: compile })` calls it if the cache does not have the shape. `get(shape)`
+ * is faster if it has.
+ */
 type Compile = () => CompiledQuery
-
-/** Returns the compiled statement of a shape. Calls `compile` only if the cache does not have it. */
-export function compileOnce (shapes: Shapes, shape: string, compile: Compile): CompiledQuery {
-  return shapes.get(shape) ?? shapes.memo(shape, { context: compile })
-}
 
 /** Returns an empty cache. */
 export function cacheShapes (): Shapes {

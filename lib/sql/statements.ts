@@ -6,7 +6,6 @@ import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { hasTextKey, keyColumnsOf } from '../model/key.js'
 import { exactCondition, keyConditions, selection } from './selection.js'
-import { compileOnce } from './shapes.js'
 import type { SqlContext } from './sql-context.js'
 
 /** The table of a resource and the columns that its statements name. */
@@ -124,7 +123,9 @@ export function compileStatements (
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.cachedAs ?? shape.name} ${changed.map(({ key }) => key).join()}`
   const label = { operation: 'update', resource: shape.name } as const
-  return withParameters(compileOnce(engine.shapes, name, () => compileUpdate(engine, shape, changed)), label)
+  const compiled = engine.shapes.get(name) ??
+    engine.shapes.memo(name, { context: () => compileUpdate(engine, shape, changed) })
+  return withParameters(compiled, label)
 }
 
 function compileUpdate (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): CompiledQuery {

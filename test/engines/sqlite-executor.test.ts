@@ -1,8 +1,10 @@
 // @once: about one engine, whose driver fails as told
 
+import Database from 'better-sqlite3'
 import { CompiledQuery } from 'kysely'
 import { test } from 'tap'
 import type { Executor, Outcome } from '../../lib/engines/executor.js'
+import { ArrayStatement } from '../../lib/engines/sqlite/array-statement.js'
 import type { SqliteConnection } from '../../lib/engines/sqlite/connection.js'
 import type { GroupCommit } from '../../lib/engines/sqlite/group-commit.js'
 import { Events } from '../../lib/events/events.js'
@@ -25,7 +27,7 @@ function failing (code: string, { isWrite = false } = {}) {
       return [[1]]
     }
   }
-  const arrays = { prepare: () => ({ statement: { readonly: !isWrite, get: fail, all: fail, run: fail } }) }
+  const arrays = { get: () => ({ statement: { readonly: !isWrite, get: fail, all: fail, run: fail } }) }
   const commits = { execute: async (write: () => Outcome) => write() }
   const executor = new SqliteExecutor(
     { arrays, holders: 0, database: { open: true } } as unknown as SqliteConnection,
@@ -57,5 +59,20 @@ test('a read that fails otherwise fails as it is', (t) => {
   t.throws(() => executor.execute(query), { code: 'SQLITE_ERROR' })
   t.throws(() => executor.readArrays(query, ['answer']), { code: 'SQLITE_ERROR' })
   t.same(waiting, [])
+  t.end()
+})
+
+test('a row of SQLite has its values under the names of its columns, whatever these are', (t) => {
+  const database = new Database(':memory:')
+  t.teardown(() => { database.close() })
+  const select = 'select 1 as "a b", 2 as "it\'s", 3 as "__proto__", null as "nothing", 4 as "\u2028", 5 as "same", 6 as "same"'
+  const prepared = new ArrayStatement(database.prepare(select))
+  for (const time of ['first', 'second']) {
+    const row = prepared.toRow(prepared.statement.get() ?? [])
+    const values = [['a b', 1], ["it's", 2], ['__proto__', 3], ['nothing', null], ['\u2028', 4], ['same', 6]]
+    t.same(Object.entries(row), values, `the ${time} time`)
+  }
+  const write = new ArrayStatement(database.prepare('create table empty (id integer)'))
+  t.equal(write.statement.run().changes, 0, 'a statement without rows is prepared, too')
   t.end()
 })

@@ -13,24 +13,20 @@ const maxCharacters = 192 * 1024
 /** Maximum number of characters of a statement that is kept. A longer one is prepared at each use. */
 const maxStatementLength = 16_384
 
-/** Prepared statements of one connection. If there are too many, the least recently used ones are dropped. */
-export class StatementCache<Prepared extends object> {
-  readonly #statements: LRUCache<string, Prepared>
+/**
+ * Prepared statements of one connection by their text: `memo()` prepares a statement when it is first asked for. If
+ * there are too many, the least recently used ones are dropped. `get()` is faster for one that is there.
+ */
+export type StatementCache<Prepared extends object> = LRUCache<string, Prepared>
 
-  constructor (prepare: (sql: string) => Prepared) {
-    this.#statements = new LRUCache({
-      max: maxStatements,
-      maxSize: maxCharacters,
-      maxEntrySize: maxStatementLength,
-      sizeCalculation: (_statement, sql) => sql.length,
-      memoMethod: prepare
-    })
-  }
-
-  /** Returns the statement with a text, which is prepared when it is first asked for. */
-  prepare (sql: string): Prepared {
-    return this.#statements.get(sql) ?? this.#statements.memo(sql)
-  }
+function cacheStatements<Prepared extends object> (prepare: (sql: string) => Prepared): StatementCache<Prepared> {
+  return new LRUCache({
+    max: maxStatements,
+    maxSize: maxCharacters,
+    maxEntrySize: maxStatementLength,
+    sizeCalculation: (_statement, sql) => sql.length,
+    memoMethod: prepare
+  })
 }
 
 /** Connection to a database, with its prepared statements. The one that writes is also used by Kysely's driver. */
@@ -47,8 +43,8 @@ export class SqliteConnection {
   readonly database: Database
 
   constructor (database: Database) {
-    this.objects = new StatementCache((sql) => database.prepare<unknown[], Row>(sql))
-    this.arrays = new StatementCache((sql) => new ArrayStatement(database.prepare(sql)))
+    this.objects = cacheStatements((sql) => database.prepare<unknown[], Row>(sql))
+    this.arrays = cacheStatements((sql) => new ArrayStatement(database.prepare(sql)))
     this.database = database
   }
 }

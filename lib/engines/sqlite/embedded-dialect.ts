@@ -75,7 +75,7 @@ export class EmbeddedDialect extends SqliteDialect {
 
   #readStatus (): Pick<HealthReport, 'status' | 'lag'> {
     try {
-      this.#reader.objects.prepare('select count(*) from sqlite_schema').get()
+      this.#reader.objects.memo('select count(*) from sqlite_schema').get()
     } catch {
       return { status: 'down', lag: null }
     }
@@ -108,7 +108,7 @@ export class EmbeddedDialect extends SqliteDialect {
  */
 function preparing (statements: SqliteConnection['objects'], requireFile: () => void): (sql: string) => Statement {
   return (sql) => {
-    const statement = statements.prepare(sql)
+    const statement = statements.memo(sql)
     // A commit is recognized by its text, because better-sqlite3 calls it `readonly`, as a read.
     if (!statement.readonly || sql === commitText) requireFile()
     return statement

@@ -51,10 +51,11 @@ export class SqliteExecutor implements Executor {
 
   execute (query: Query): MaybePromise<Outcome> {
     const { queued, commits, events } = this.#parts
+    const { arrays } = this.#connection
     if (!this.isFree && !this.#mayPass(query)) return queued.execute(query)
     const start = events.begin()
     try {
-      const prepared = this.#connection.arrays.prepare(query.sql)
+      const prepared = arrays.get(query.sql) ?? arrays.memo(query.sql)
       const { statement } = prepared
       if (!statement.readonly) return this.#written(query, start, commits.execute(this.#writing(prepared, query)))
       const values = statement.get(query.parameters)
@@ -68,10 +69,12 @@ export class SqliteExecutor implements Executor {
 
   readArrays (query: Query, keys: readonly string[]): MaybePromise<ArrayRows> {
     const { queued, events } = this.#parts
+    const { arrays } = this.#connection
     if (!this.isFree && !this.#mayPass(query)) return queued.readArrays(query, keys)
     const start = events.begin()
     try {
-      const rows = this.#connection.arrays.prepare(query.sql).statement.all(query.parameters)
+      const { statement } = arrays.get(query.sql) ?? arrays.memo(query.sql)
+      const rows = statement.all(query.parameters)
       events.end(start, query, rows.length)
       return rows
     } catch (failure) {
