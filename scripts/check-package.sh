@@ -36,7 +36,7 @@ use_driver () (
 
 # types FOLDER MODULE RESOLUTION: by both compilers that people use, TypeScript 7 and 6
 types () (
-  cp scripts/consumer.ts "$1" && cd "$1" || exit 1
+  cd "$1" || exit 1
   for compiler in tsc tsc6; do
     "$root/node_modules/.bin/$compiler" --noEmit --strict --target es2023 --lib es2023 --types node \
       --module "$2" --moduleResolution "$3" consumer.ts || exit 1
@@ -45,7 +45,7 @@ types () (
 
 # page FOLDER MODULE RESOLUTION: without the types of Node, and with every declaration looked at
 page () (
-  cp scripts/consumer-browser.ts "$1" && cd "$1" &&
+  cd "$1" &&
     "$root/node_modules/.bin/tsc" --noEmit --strict --target es2023 --lib es2023,dom,dom.iterable \
       --module "$2" --moduleResolution "$3" consumer-browser.ts
 )
@@ -73,6 +73,8 @@ first=$work/own
 driver=$(( own < 22 ? 12 : 13 ))
 need "the package installs, with kysely 0.28 and better-sqlite3 $driver" consumer "$first" 0.28 "$driver"
 declare -A modules=([nodenext]=nodenext [bundler]=esnext)
+# Once for both resolutions, whose checks run side by side.
+cp scripts/consumer.ts scripts/consumer-browser.ts "$first"
 for resolution in "${!modules[@]}"; do
   start "types $resolution" types "$first" "${modules[$resolution]}" "$resolution"
   start "page $resolution" page "$first" "${modules[$resolution]}" "$resolution"
