@@ -18,12 +18,14 @@ consumer () (
   mkdir "$1" && cd "$1" &&
     npm init --yes > /dev/null &&
     npm pkg set type=module &&
-    npm install $quiet --ignore-scripts "$tarball" fastify@5 "kysely@$2" "better-sqlite3@$3" pg@8 mysql2@3 @fastify/swagger@9 @fastify/swagger-ui@5 @types/node@20 @types/pg@8 &&
+    npm install $quiet --ignore-scripts "$tarball" fastify@5 "kysely@$2" "better-sqlite3@$3" pg@8 mysql2@3 \
+      @fastify/swagger@9 @fastify/swagger-ui@5 @types/node@20 @types/pg@8 &&
     use_driver "$3" &&
     cp -r "$root/dist/examples/site" site
 )
 
-# use_driver MAJOR: better-sqlite3 12 is compiled on install, which takes a minute: what npm ci has compiled is taken, if it is the same.
+# use_driver MAJOR: better-sqlite3 12 is compiled on install, which takes a minute: what npm ci has compiled is taken, if
+# it is the same.
 use_driver () (
   built=$root/scripts/sqlite-drivers/node20/node_modules/better-sqlite3
   if (( $1 >= 13 )); then return; fi
@@ -58,13 +60,16 @@ required () (
 # commanded NODE FOLDER: the command makes a model of a table
 commanded () (
   cd "$2" &&
-    "$1" -e "new (require('better-sqlite3'))('shop.db').exec('create table if not exists item (id integer primary key, name text not null)')" &&
-    "$1" node_modules/fastify-rest-models/dist/lib/tooling/cli/main.js introspect sqlite:shop.db | grep "defineModel('Item'"
+    "$1" -e "new (require('better-sqlite3'))('shop.db')
+      .exec('create table if not exists item (id integer primary key, name text not null)')" &&
+    "$1" node_modules/fastify-rest-models/dist/lib/tooling/cli/main.js introspect sqlite:shop.db |
+    grep "defineModel('Item'"
 )
 
 # Beside what comes first: these wait for the network and for one core.
 for version in 22 24 26; do
-  if (( version != own )); then start "node$version" npm install $quiet --prefix "$work/node$version" "node@$version"; fi
+  if (( version == own )); then continue; fi
+  start "node$version" npm install $quiet --prefix "$work/node$version" "node@$version"
 done
 start newest consumer "$work/newest" 0.29 13
 if (( own < 22 )); then start newer consumer "$work/newer" 0.28 13; fi
@@ -108,8 +113,10 @@ third=$work/newest
 need 'the package installs, with kysely 0.29 and better-sqlite3 13' finish newest
 scripts/check-example.sh "$newest" "$third"
 for engine in postgres mariadb; do
-  check "$engine is there, for kysely 0.28" node --import tsx scripts/on-engine.ts "$engine" scripts/check-example.sh node "$first"
-  check "$engine is there, for kysely 0.29" node --import tsx scripts/on-engine.ts "$engine" scripts/check-example.sh "$newest" "$third"
+  check "$engine is there, for kysely 0.28" \
+    node --import tsx scripts/on-engine.ts "$engine" scripts/check-example.sh node "$first"
+  check "$engine is there, for kysely 0.29" \
+    node --import tsx scripts/on-engine.ts "$engine" scripts/check-example.sh "$newest" "$third"
 done
 for resolution in "${!modules[@]}"; do
   check "its types, module resolution $resolution" finish "types $resolution"

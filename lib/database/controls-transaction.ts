@@ -16,8 +16,8 @@ const automatic = /^set\b[^;]*\bautocommit\s*:?=/i
 /** Matches a statement of MariaDB that executes or prepares a text which begins or ends a transaction. */
 const prepared = /\b(?:execute\s+immediate|prepare\s+\S+\s+from)\s*['"]\s*(?:begin|start|commit|rollback)\b/i
 
-/** Matches every text that the patterns above match, and few others: few texts need the longer search. */
-const suspect = /begin|start|commit|end|abort|prepare|rollback|execute/i
+/** Matches every text that the patterns above match, and few others, so that few texts need the longer search. */
+const suspect = /begin|start|commit|end|abort|prepare|rollback/i
 
 /** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several in one text. */
 export function controlsTransaction (text: string, { quoted }: Pick<Dialect, 'quoted'>): boolean {

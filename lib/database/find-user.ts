@@ -23,12 +23,10 @@ export interface UserColumns {
 
 /** A user as read for a login. */
 export interface FoundUser {
-  readonly id: RecordKey
-  readonly admin: boolean
+  /** The user as the policy gives it. It also has {@link UserColumns.further}, by the names of their fields. */
+  readonly identity: { readonly id: RecordKey, readonly admin: boolean }
   readonly password: string | null
   readonly active: boolean
-  /** Values of the columns {@link UserColumns.further}, by the names of their fields in the model. */
-  readonly further: Readonly<Record<string, Json>>
 }
 
 /**
@@ -66,19 +64,18 @@ function compileUserQuery (
   return withParameters(compiled, { operation: 'login', resource: users.name })
 }
 
-const noFields: FoundUser['further'] = Object.freeze({})
-
 function userMaker (
   primaryKey: Column, { password, active, admin, further }: UserColumns, dialect: Dialect
 ): (row: Row) => FoundUser {
   const valueOf = (row: Row, column: Column): Json => decodeIn(row, column, dialect)
-  return (row) => ({
-    id: valueOf(row, primaryKey) as RecordKey,
-    password: valueOf(row, password) as string | null,
-    active: active === undefined || valueOf(row, active) === true,
-    admin: admin !== undefined && valueOf(row, admin) === true,
-    further: further.length === 0
-      ? noFields
-      : Object.fromEntries(further.map((column) => [column.field, valueOf(row, column)]))
-  })
+  const furtherOf = (row: Row) => Object.fromEntries(further.map((column) => [column.field, valueOf(row, column)]))
+  return (row) => {
+    const isAdmin = admin !== undefined && valueOf(row, admin) === true
+    const own = { id: valueOf(row, primaryKey) as RecordKey, admin: isAdmin }
+    return {
+      identity: further.length === 0 ? own : { ...furtherOf(row), ...own },
+      password: valueOf(row, password) as string | null,
+      active: active === undefined || valueOf(row, active) === true
+    }
+  }
 }

@@ -65,9 +65,7 @@ function authenticatorFor (users: Model, columns: UserColumns, options: UserAuth
       const isActive = user?.active === true
       const matches = await passwords.matches(given, { stored: isActive ? user.password : null, verify })
       if (isActive) warnOf(user.password, request.log)
-      if (!matches || !isActive) return null
-      const { id, admin } = user
-      return columns.further.length === 0 ? { id, admin } : { ...user.further, id, admin }
+      return matches && isActive ? user.identity : null
     }
   }
 }

@@ -58,8 +58,7 @@ export function single (entries: Entries, name: string, Fault: NamedError): stri
 
 /** Returns the parts of a value that are separated by commas. An absent or empty value has none. */
 export function splitAtCommas (text: string | undefined): readonly string[] {
-  if (text === undefined || text === '') return []
-  return text.includes(',') ? text.split(',') : [text]
+  return text === undefined || text === '' ? [] : text.split(',')
 }
 
 /**

@@ -90,9 +90,8 @@ export function listStatement (
   const includes = given.includes.length === 0 ? [] : fillIncludes(given.includes, dialect)
   const isFar = dialect.selectsSkipped === true && after === undefined && start >= minSkipped
   const plan: FilledPlan = { joins, conditions, includes, search, ordering, start, after, limits, isFar }
-  const shape = `${kind} ${shapeOf(engine, base, plan)}`
-  const { query, queryId, sql, parameters } = shapes.get(shape) ??
-    shapes.memo(shape, { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
+  const { query, queryId, sql, parameters } = shapes.memo(
+    `${kind} ${shapeOf(engine, base, plan)}`, { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
   const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
   // The same statement without the conditions for an index of a text column. It runs if the engine cannot compare a

@@ -144,8 +144,7 @@ export class ShapedStatement {
 
   /** Returns the statement with its values. It is built only if the cache does not have a statement of its shape. */
   compileOnce ({ shapes }: SqlContext, build: () => { compile (): CompiledQuery }): Query {
-    const { query, queryId, sql, parameters } = shapes.get(this.#name) ??
-      shapes.memo(this.#name, { context: () => build().compile() })
+    const { query, queryId, sql, parameters } = shapes.memo(this.#name, { context: () => build().compile() })
     const values = parameters.map((parameter) =>
       parameter instanceof Slot ? this.#values[parameter.position] : parameter)
     return { query, queryId, sql, parameters: values, label: this.#label }

@@ -17,10 +17,7 @@ const updateNode: UpdateQueryNode = Object.freeze({ kind: 'UpdateQueryNode' })
  */
 export type Shapes = LRUCache<string, CompiledQuery, Compile>
 
-/**
- * Compiles a statement: `memo(shape, { context: compile })` calls it if the cache does not have the shape. `get(shape)`
- * is faster if it has.
- */
+/** Compiles a statement: `memo(shape, { context: compile })` calls it if the cache does not have the shape. */
 type Compile = () => CompiledQuery
 
 /** Returns an empty cache. */

@@ -123,9 +123,7 @@ export function compileStatements (
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.cachedAs ?? shape.name} ${changed.map(({ key }) => key).join()}`
   const label = { operation: 'update', resource: shape.name } as const
-  const compiled = engine.shapes.get(name) ??
-    engine.shapes.memo(name, { context: () => compileUpdate(engine, shape, changed) })
-  return withParameters(compiled, label)
+  return withParameters(engine.shapes.memo(name, { context: () => compileUpdate(engine, shape, changed) }), label)
 }
 
 function compileUpdate (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): CompiledQuery {

@@ -27,7 +27,7 @@ function failing (code: string, { isWrite = false } = {}) {
       return [[1]]
     }
   }
-  const arrays = { get: () => ({ statement: { readonly: !isWrite, get: fail, all: fail, run: fail } }) }
+  const arrays = { memo: () => ({ statement: { readonly: !isWrite, get: fail, all: fail, run: fail } }) }
   const commits = { execute: async (write: () => Outcome) => write() }
   const executor = new SqliteExecutor(
     { arrays, holders: 0, database: { open: true } } as unknown as SqliteConnection,

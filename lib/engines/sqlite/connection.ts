@@ -15,7 +15,7 @@ const maxStatementLength = 16_384
 
 /**
  * Prepared statements of one connection by their text: `memo()` prepares a statement when it is first asked for. If
- * there are too many, the least recently used ones are dropped. `get()` is faster for one that is there.
+ * there are too many, the least recently used ones are dropped.
  */
 export type StatementCache<Prepared extends object> = LRUCache<string, Prepared>
 

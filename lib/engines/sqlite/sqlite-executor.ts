@@ -51,11 +51,10 @@ export class SqliteExecutor implements Executor {
 
   execute (query: Query): MaybePromise<Outcome> {
     const { queued, commits, events } = this.#parts
-    const { arrays } = this.#connection
     if (!this.isFree && !this.#mayPass(query)) return queued.execute(query)
     const start = events.begin()
     try {
-      const prepared = arrays.get(query.sql) ?? arrays.memo(query.sql)
+      const prepared = this.#connection.arrays.memo(query.sql)
       const { statement } = prepared
       if (!statement.readonly) return this.#written(query, start, commits.execute(this.#writing(prepared, query)))
       const values = statement.get(query.parameters)
@@ -69,12 +68,10 @@ export class SqliteExecutor implements Executor {
 
   readArrays (query: Query, keys: readonly string[]): MaybePromise<ArrayRows> {
     const { queued, events } = this.#parts
-    const { arrays } = this.#connection
     if (!this.isFree && !this.#mayPass(query)) return queued.readArrays(query, keys)
     const start = events.begin()
     try {
-      const { statement } = arrays.get(query.sql) ?? arrays.memo(query.sql)
-      const rows = statement.all(query.parameters)
+      const rows = this.#connection.arrays.memo(query.sql).statement.all(query.parameters)
       events.end(start, query, rows.length)
       return rows
     } catch (failure) {
