@@ -1,6 +1,7 @@
-import { SingleConnectionProvider, type CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
+import type { CompiledQuery, ConnectionProvider, DatabaseConnection, QueryResult } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import { TurnClock } from '../engines/event-loop-turn.js'
+import type { Query } from '../engines/executor.js'
 import { Repeatable, StatementFailure } from '../engines/statement-failure.js'
 import { errors } from '../errors.js'
 import type { StatementLabel } from '../events/messages.js'
@@ -27,12 +28,19 @@ export class HookConnection implements DatabaseConnection {
   }
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
+    const pause = this.#dialect.isEmbedded ? this.#clock.pauseIfLong() : undefined
     // Meanwhile the hook may become late, so this comes before the checks.
-    if (this.#dialect.isEmbedded) await this.#clock.pauseIfLong()
+    if (pause !== undefined) await pause
     if (this.#isOver) throw new Error(overMessage)
     // The engine may have ended the transaction by itself, as after a deadlock. This statement would then be committed.
     if (this.#failure !== undefined) throw this.#failure.thrown
-    return await this.#ask(query)
+    if (controlsTransaction(query.sql, this.#dialect)) throw this.#fail(new Error(mustNotEnd))
+    try {
+      return await this.#transaction.ask<R>(this.#labelled(query))
+    } catch (error) {
+      // A rule of the database that the hook breaks is a fault of the hook, and not of the client.
+      throw this.#fail(error instanceof StatementFailure ? error.cause : error)
+    }
   }
 
   async * streamQuery (): AsyncIterableIterator<never> {
@@ -54,14 +62,9 @@ export class HookConnection implements DatabaseConnection {
     this.#isOver = true
   }
 
-  async #ask<R> (query: CompiledQuery): Promise<QueryResult<R>> {
-    if (controlsTransaction(query.sql, this.#dialect)) throw this.#fail(new Error(mustNotEnd))
-    try {
-      return await this.#transaction.ask<R>({ ...query, label: this.#label })
-    } catch (error) {
-      // A rule of the database that the hook breaks is a fault of the hook, and not of the client.
-      throw this.#fail(error instanceof StatementFailure ? error.cause : error)
-    }
+  /** A spread of a frozen object, such as Kysely makes, would take longer. */
+  #labelled ({ query, queryId, sql, parameters }: CompiledQuery): Query {
+    return { query, queryId, sql, parameters, label: this.#label }
   }
 
   #fail (thrown: unknown): unknown {
@@ -73,25 +76,27 @@ export class HookConnection implements DatabaseConnection {
 const overMessage = 'The transaction is over: a hook must await what it does, and end in time'
 
 /** Gives the connection of a hook to the hook's statements, one after another. */
-export class HookConnectionProvider extends SingleConnectionProvider {
-  readonly #pending = new Set<Promise<unknown>>()
+export class HookConnectionProvider implements ConnectionProvider {
+  readonly #connection: HookConnection
+  /** Resolves when the last statement has ended, and so all of them. */
+  #last: Promise<unknown> = Promise.resolve()
   #isOver = false
 
-  override async provideConnection<T> (consumer: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
-    if (this.#isOver) throw new Error(overMessage)
-    const work = super.provideConnection(consumer)
-    this.#pending.add(work)
-    try {
-      return await work
-    } finally {
-      this.#pending.delete(work)
-    }
+  constructor (connection: HookConnection) {
+    this.#connection = connection
+  }
+
+  provideConnection<T> (consumer: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+    if (this.#isOver) return Promise.reject(new Error(overMessage))
+    const work = this.#last.then(() => consumer(this.#connection))
+    this.#last = work.catch(() => {})
+    return work
   }
 
   /** Waits for statements that the hook did not wait for, also those that are not sent yet. Refuses later ones. */
   async end (): Promise<void> {
     this.#isOver = true
-    await Promise.allSettled(this.#pending)
+    await this.#last
   }
 }
 

@@ -27,12 +27,12 @@ export class OpenTransaction implements Executor {
     this.#events = events
   }
 
-  async execute (query: Query): Promise<Outcome> {
-    return outcomeOf(await this.ask<Row>(query))
+  execute (query: Query): Promise<Outcome> {
+    return this.ask<Row>(query).then(outcomeOf)
   }
 
-  async readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
-    return toArrays(await this.ask<Row>(query), keys)
+  readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
+    return this.ask<Row>(query).then((result) => toArrays(result, keys))
   }
 
   /**

@@ -78,7 +78,7 @@ export async function runUpdate (
   const { id, plan, ownerId, guard: { scope, references, outcome }, unchanged = [] } = change
   const values = encodeAll(plan, engine.dialect)
   const update = scope.length + references.length + unchanged.length === 0
-    ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...ownParameters(engine, target, change))
+    ? updateStatement(engine, target, values, ownParameters(engine, target, change))
     : scopedUpdate(engine, target, { id, ownerId, scope: [...scope, ...unchanged] }, { values, references })
   try {
     if (references.length > 0) await requirePermittedReferences(engine, target, references)

@@ -35,11 +35,15 @@ export function planUpdate (rules: WriteRules, payload: Payload, storedOf: Store
   const isSame = (field: WrittenField): boolean => isKept(rules, field, before, isWritable)
   const check: Check = (values) => faultsOfChanges(rules, values, before)
   const { fields, faults } = readFields(rules, payload, { check, isKept: isSame })
-  // Compared once more, because readFields() turns other spellings of a value into the same one.
-  const given = [...fields.values()].filter((field) => !isSame(field))
-  const unwritable = given.filter(({ column }) => !isWritable(column))
+  const plan = new Map<Column, Json>()
+  const unwritable: WrittenField[] = []
+  for (const field of fields.values()) {
+    // Compared once more, because readFields() turns other spellings of a value into the same one.
+    if (isSame(field)) continue
+    if (!isWritable(field.column)) unwritable.push(field)
+    plan.set(field.column, field.value)
+  }
   requireNoFaults(faults, unwritable, 'cannot be changed')
-  const plan = new Map(given.map(({ column, value }) => [column, value]))
   if (rules.needsChange && changesNothing(rules, plan, before)) return new Map()
   return plan.size === 0 || rules.touched.length === 0 ? plan : touch(plan, rules.touched)
 }

@@ -156,9 +156,9 @@ function withoutGiven (payload: Payload, given: GivenValues): Payload {
  * lists each name once.
  */
 export function requireNoFaults (faults: readonly FieldFault[], fixed: readonly WrittenField[], message: string): void {
+  if (faults.length + fixed.length === 0) return
   const unwritable = fixed.filter(({ name }) => !faults.some(({ field }) => field === name))
     .map(({ name }) => ({ field: name, message }))
   const all = [...faults, ...unwritable].slice(0, maxFaults)
-  if (all.length === 0) return
   throw withDetails(new errors.InvalidRecord(all.map(({ field }) => `'${shownName(field)}'`).join(', ')), all)
 }

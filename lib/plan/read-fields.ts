@@ -53,7 +53,7 @@ export function readFields (names: Names, payload: Payload, { check, isKept }: R
     faults.add(written?.name ?? field, message)
   }
   for (const field of fields.values()) fields.set(field.column, accepted(field, faults))
-  return { fields, faults: faults.list() }
+  return { fields, faults: faults.list }
 }
 
 /**
@@ -64,22 +64,18 @@ export const maxFaults = 20
 
 /** Collects the first fault of each name, up to {@link maxFaults} names. */
 class Faults {
-  readonly #byName = new Map<string, string>()
+  readonly list: FieldFault[] = []
 
   get isFull (): boolean {
-    return this.#byName.size >= maxFaults
+    return this.list.length >= maxFaults
   }
 
-  add (name: string, message: string): void {
-    if (!this.#byName.has(name) && !this.isFull) this.#byName.set(name, message)
+  add (field: string, message: string): void {
+    if (!this.has(field) && !this.isFull) this.list.push({ field, message })
   }
 
   has (name: string): boolean {
-    return this.#byName.has(name)
-  }
-
-  list (): readonly FieldFault[] {
-    return [...this.#byName].map(([field, message]) => ({ field, message }))
+    return this.list.some(({ field }) => field === name)
   }
 }
 

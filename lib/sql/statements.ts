@@ -117,13 +117,17 @@ export function compileStatements (
 
 /**
  * Returns the statement that changes some columns of one record. If the resource has an owner field, it changes only a
- * record that the given user owns. The statement returns the record if the engine can do that. Parameters: the values,
- * in the order of the columns, and then those of {@link Statements.delete}.
+ * record that the given user owns. The statement returns the record if the engine can do that.
+ *
+ * @param own  the parameters of {@link Statements.delete}
  */
-export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
+export function updateStatement (
+  engine: SqlContext, shape: StatementShape, values: ReadonlyMap<Column, Stored>, own: readonly Stored[]
+): Query {
+  const changed = [...values.keys()]
   const name = `update ${shape.cachedAs ?? shape.name} ${changed.map(({ key }) => key).join()}`
-  const label = { operation: 'update', resource: shape.name } as const
-  return withParameters(engine.shapes.memo(name, { context: () => compileUpdate(engine, shape, changed) }), label)
+  const compiled = engine.shapes.memo(name, { context: () => compileUpdate(engine, shape, changed) })
+  return fill(compiled, [...values.values(), ...own], { operation: 'update', resource: shape.name })
 }
 
 function compileUpdate (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): CompiledQuery {
@@ -166,18 +170,18 @@ function where<Query extends { where (condition: RawBuilder<SqlBool>): Query }> 
   return conditions.reduce((narrowed, condition) => narrowed.where(condition), query)
 }
 
+/** Returns a function that fills a compiled statement with values, as {@link fill} does. */
+export function withParameters (compiled: CompiledQuery, label: StatementLabel): Statement {
+  return (...values) => fill(compiled, values, label)
+}
+
 /**
- * Returns a function that fills a compiled statement with values: the value at index n of the arguments becomes each
- * parameter that was compiled as `new Slot(n)`. The function returns the statement with these values and its label.
+ * Returns a compiled statement with its label and with values: the value at index n becomes each parameter that was
+ * compiled as `new Slot(n)`.
  */
-export function withParameters (
-  { query, queryId, sql, parameters: slots }: CompiledQuery, label: StatementLabel
-): Statement {
-  const positions = slots.map((slot) => (slot as Slot).position)
-  if (positions.every((position, index) => position === index)) {
-    return (...parameters) => ({ query, queryId, sql, parameters, label })
-  }
-  return (...values) => ({
-    query, queryId, sql, parameters: positions.map((position) => values[position] as Stored), label
-  })
+function fill (
+  { query, queryId, sql, parameters: slots }: CompiledQuery, values: readonly Stored[], label: StatementLabel
+): Query {
+  const parameters = slots.map((slot) => values[(slot as Slot).position] as Stored)
+  return { query, queryId, sql, parameters, label }
 }

@@ -62,9 +62,9 @@ class RetryingConnection implements DatabaseConnection {
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      return await this.#executeUnlocked<R>(query)
+      return await this.#connection.executeQuery<R>(query)
     } catch (failure) {
-      throw withValueCode(this.#counted.database, failure, query)
+      return await this.#repeatIfLocked<R>(failure, query)
     } finally {
       // Not before the statement: a rollback that is sent meanwhile, because a hook is late, must come after it.
       const pause = this.#clock.pauseIfLong()
@@ -72,13 +72,13 @@ class RetryingConnection implements DatabaseConnection {
     }
   }
 
-  async #executeUnlocked<R> (query: CompiledQuery): Promise<QueryResult<R>> {
+  async #repeatIfLocked<R> (failure: unknown, query: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      return await this.#connection.executeQuery<R>(query)
-    } catch (failure) {
       if (!isLocked(failure)) throw failure
       const repeating = { maxRetryTime: lockTimeoutMs, events: this.#events, query }
       return await retryWhileLocked(failure, () => this.#connection.executeQuery<R>(query), repeating)
+    } catch (last) {
+      throw withValueCode(this.#counted.database, last, query)
     }
   }
 
