@@ -44,11 +44,10 @@ export function compileFindUser (
     ? compileUserQuery({ ...handle, dialect: withoutSeeks(dialect) }, users, columns)
     : undefined
   const toUser = userMaker(users.primaryKey, columns, dialect)
-  const toFound = ({ row }: Outcome): FoundUser | undefined => row && toUser(row)
   return (username) => {
     const asked = query(username)
     const found = executor.execute(other === undefined ? asked : withReplacement(asked, () => other(username)))
-    return found instanceof Promise ? found.then(toFound) : toFound(found)
+    return found instanceof Promise ? found.then(toUser) : toUser(found)
   }
 }
 
@@ -66,10 +65,11 @@ function compileUserQuery (
 
 function userMaker (
   primaryKey: Column, { password, active, admin, further }: UserColumns, dialect: Dialect
-): (row: Row) => FoundUser {
+): (found: Outcome) => FoundUser | undefined {
   const valueOf = (row: Row, column: Column): Json => decodeIn(row, column, dialect)
   const furtherOf = (row: Row) => Object.fromEntries(further.map((column) => [column.field, valueOf(row, column)]))
-  return (row) => {
+  return ({ row }) => {
+    if (row === undefined) return undefined
     const isAdmin = admin !== undefined && valueOf(row, admin) === true
     const own = { id: valueOf(row, primaryKey) as RecordKey, admin: isAdmin }
     return {

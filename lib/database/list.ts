@@ -1,4 +1,4 @@
-import type { ArrayRows } from '../engines/executor.js'
+import type { ArrayRows, MaybePromise } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import type { ListPlan } from '../plan/list-plan.js'
 import type { ListBase } from '../sql/list-sql.js'
@@ -42,20 +42,27 @@ export interface Page {
  *
  * @param base  has the columns of related records, too, if the plan includes some
  */
-export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
+export function runList (engine: Engine, base: ListBase, plan: ListPlan): MaybePromise<Page> {
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
   const ask = (limits: ReadLimits, asked = plan) =>
     engine.executor.readArrays(listStatement(engine, base, asked, limits), keys)
   const limits = firstLimits(base, plan)
-  const found = await ask(limits)
-  const isHeavy = isAnyWithheld(found, base.long)
-  const limit = isHeavy ? limitOf(found, base, plan) : plan.limit
-  const hasNext = found.length > limit
-  const rows = isHeavy
-    ? await ask(
-      { ...limits, maxRows: limit, maxValueBytes: unlimited }, narrowedToRows(found.slice(0, limit), base, plan))
-    : hasNext ? found.slice(0, limit) : found
-  return { rows, limit, hasNext, last: hasNext ? cursorValues(rows, base, plan) : undefined, deadline: limits.deadline }
+  const { deadline } = limits
+  const toPage = (found: ArrayRows): MaybePromise<Page> => {
+    const isHeavy = isAnyWithheld(found, base.long)
+    const limit = isHeavy ? limitOf(found, base, plan) : plan.limit
+    const hasNext = found.length > limit
+    const rows = hasNext ? found.slice(0, limit) : found
+    const page = { rows, limit, hasNext, last: hasNext ? cursorValues(rows, base, plan) : undefined, deadline }
+    return isHeavy ? readWhole(page) : page
+  }
+  const readWhole = async (page: Page): Promise<Page> => {
+    const whole = { ...limits, maxRows: page.limit, maxValueBytes: unlimited }
+    const rows = await ask(whole, narrowedToRows(page.rows, base, plan))
+    return { ...page, rows, last: page.hasNext ? cursorValues(rows, base, plan) : undefined }
+  }
+  const found = ask(limits)
+  return found instanceof Promise ? found.then(toPage) : toPage(found)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Row } from '../engines/executor.js'
+import type { MaybePromise, Outcome, Query, Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { decodeIn, encodeAll, type Column } from '../model/column.js'
@@ -43,24 +43,41 @@ export interface RecordUpdate {
  * @returns the columns {@link StatementShape.visible} of the record
  * @throws the error that {@link explainWrite} returns for a failure
  */
-export async function runCreate (
+export function runCreate (
   engine: Engine, target: WriteTarget, plan: WritePlan, guard: RecordGuard
-): Promise<Row> {
+): MaybePromise<Row> {
   const values = encodeAll(plan, engine.dialect)
-  const { references } = guard
-  try {
-    if (references.length > 0) await requirePermittedReferences(engine, target, references)
-    const create = references.length === 0
-      ? target.statements.create(...values.values())
-      : scopedInsert(engine, target, { values, references })
-    const { row } = guard.outcome.length === 0 && !target.statements.readsCreated
-      ? await engine.executor.execute(create)
-      : await writeAndRead(engine, { write: create, ...readAfterCreate(engine, target, guard) })
-    if (row === undefined) throw new Unwritten()
-    return row
-  } catch (failure) {
+  const { statements } = target
+  const isGuarded = guard.references.length + guard.outcome.length > 0
+  const fail = async (failure: unknown): Promise<never> => {
     throw await explainWrite(engine, target, { plan, guard }, failure)
   }
+  try {
+    const written = isGuarded || statements.readsCreated
+      ? createGuarded(engine, target, values, guard)
+      : engine.executor.execute(statements.create(...values.values()))
+    return written instanceof Promise ? written.then(rowOf).catch(fail) : rowOf(written)
+  } catch (failure) {
+    return fail(failure)
+  }
+}
+
+async function createGuarded (
+  engine: Engine, target: WriteTarget, values: ReadonlyMap<Column, Stored>, guard: RecordGuard
+): Promise<Outcome> {
+  const { references, outcome } = guard
+  await requirePermittedReferences(engine, target, references)
+  const write = references.length === 0
+    ? target.statements.create(...values.values())
+    : scopedInsert(engine, target, { values, references })
+  return outcome.length === 0 && !target.statements.readsCreated
+    ? await engine.executor.execute(write)
+    : await writeAndRead(engine, { write, ...readAfterCreate(engine, target, guard) })
+}
+
+function rowOf ({ row }: Outcome): Row {
+  if (row === undefined) throw new Unwritten()
+  return row
 }
 
 /**
@@ -72,24 +89,36 @@ export async function runCreate (
  *   PostgreSQL, if the update had to wait for another write and so would see related records as they were before
  * @throws the error that {@link explainWrite} returns for a failure
  */
-export async function runUpdate (
+export function runUpdate (
   engine: Engine, target: WriteTarget, change: RecordUpdate
-): Promise<Row | undefined> {
+): MaybePromise<Row | undefined> {
   const { id, plan, ownerId, guard: { scope, references, outcome }, unchanged = [] } = change
   const values = encodeAll(plan, engine.dialect)
   const update = scope.length + references.length + unchanged.length === 0
     ? updateStatement(engine, target, values, ownParameters(engine, target, change))
     : scopedUpdate(engine, target, { id, ownerId, scope: [...scope, ...unchanged] }, { values, references })
+  const returns = engine.dialect.returnsUpdates && !target.statements.isTriggered
+  const finish = ({ row }: Outcome) => row ?? readEqual(engine, target, change)
+  const fail = async (failure: unknown): Promise<never> => { throw await explainWrite(engine, target, change, failure) }
   try {
-    if (references.length > 0) await requirePermittedReferences(engine, target, references)
-    const returns = engine.dialect.returnsUpdates && !target.statements.isTriggered
-    const { row } = returns && outcome.length === 0
-      ? await engine.executor.execute(update)
-      : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
-    return row ?? await readEqual(engine, target, change)
+    const written = returns && references.length + outcome.length === 0
+      ? engine.executor.execute(update)
+      : updateGuarded(engine, target, change, update)
+    const row = written instanceof Promise ? written.then(finish) : finish(written)
+    return row instanceof Promise ? row.catch(fail) : row
   } catch (failure) {
-    throw await explainWrite(engine, target, change, failure)
+    return fail(failure)
   }
+}
+
+async function updateGuarded (
+  engine: Engine, target: WriteTarget, change: RecordUpdate, update: Query
+): Promise<Outcome> {
+  const { references, outcome } = change.guard
+  await requirePermittedReferences(engine, target, references)
+  return engine.dialect.returnsUpdates && !target.statements.isTriggered && outcome.length === 0
+    ? await engine.executor.execute(update)
+    : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
 }
 
 /**

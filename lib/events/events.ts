@@ -39,8 +39,8 @@ interface Labelled {
   readonly label?: StatementLabel | undefined
 }
 
-/** Outcome of a statement that has ended, the code of its failure (null if it did not fail), and its number of rows. */
-type Ending = Pick<StatementMessage, 'outcome' | 'code' | 'rows'>
+/** What the event about a statement says of its end. */
+type Ending = Pick<StatementMessage, 'outcome' | 'code' | 'rows' | 'duration'>
 
 /**
  * Source of the events of one database, or of one app. Passes each event to its listeners, such as the log of the app,
@@ -87,18 +87,22 @@ export class Events {
    * channel. Does nothing if `start` is 0.
    */
   end (start: number, query: Labelled, rows: number): void {
-    if (start > 0) this.#end(start, query, { outcome: 'done', code: null, rows })
+    if (start === 0) return
+    const duration = performance.now() - start
+    if (duration < this.#slowMs && !channels.statement.hasSubscribers) return
+    this.#tell(query, { outcome: 'done', code: null, rows, duration })
   }
 
   /** Publishes that a statement has failed, under the same conditions as {@link end}. */
   fail (start: number, query: Labelled, failure: unknown): void {
-    if (start > 0) this.#end(start, query, { outcome: 'failed', code: codeOf(failure), rows: 0 })
-  }
-
-  #end (start: number, { label = unlabelled }: Labelled, ending: Ending): void {
+    if (start === 0) return
     const duration = performance.now() - start
     if (duration < this.#slowMs && !channels.statement.hasSubscribers) return
-    this.publish('statement', { ...label, ...ending, duration })
+    this.#tell(query, { outcome: 'failed', code: codeOf(failure), rows: 0, duration })
+  }
+
+  #tell ({ label = unlabelled }: Labelled, ending: Ending): void {
+    this.publish('statement', { ...label, ...ending })
   }
 
   #noteSlowest (): void {

@@ -79,7 +79,8 @@ export function planCreate (rules: WriteRules, payload: Payload, given: GivenVal
   const isFixed = given.size > (owner === undefined ? 0 : 1)
   const check = isFixed ? checkOthers(checkCreate, given) : checkCreate
   const { fields, faults } = readFields(rules, withoutGiven(payload, given), { check })
-  const fixed = [...fields.values()].filter(({ column }) => !creatable.has(column))
+  const fixed: WrittenField[] = []
+  for (const field of fields.values()) if (!creatable.has(field.column)) fixed.push(field)
   requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
   const values = new Map<Column, Json>()

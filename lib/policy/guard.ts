@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest, onRequestHookHandler, preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, preHandlerHookHandler } from 'fastify'
 import type { Engine } from '../database/engine.js'
 import { toHostError } from '../database/host-failure.js'
 import { errors, shownName } from '../errors.js'
@@ -33,37 +33,56 @@ export interface Protected {
   readonly engine: Pick<Engine, 'dialect'>
 }
 
+/** A check of a request before the handler. It throws or rejects if it refuses the request, or answers it itself. */
+export type Step = (request: FastifyRequest, reply: FastifyReply) => undefined | Promise<undefined>
+
 /**
- * Returns the hooks that apply a policy before an operation:
- *
- * - Nobody may do the operation: a hook answers 401, as the service document demands for its read-only policy.
- * - The operation needs a user: a hook looks for the user. It answers 401 if there is none, and 403 if the policy does
- *   not permit the operation to the user.
- * - Anybody may do the operation: a hook looks for the user if the resource has a scope and the policy knows users. It
- *   answers 401 to wrong credentials. Otherwise there is no hook.
+ * Returns a hook that runs a step. If the step is done at once, the next hook follows at once. A step that throws is
+ * given to Fastify as a rejection, because Fastify goes on to the handler if a hook throws `undefined`.
  */
-export function policyHooks (
+export function hookOf (step: Step): preHandlerHookHandler {
+  return (request, reply, done) => {
+    let waiting: Promise<undefined> | undefined
+    try {
+      waiting = step(request, reply)
+    } catch (failure) {
+      return Promise.reject(failure)
+    }
+    return waiting ?? done()
+  }
+}
+
+/**
+ * Returns the steps that apply a policy before an operation:
+ *
+ * - Nobody may do the operation: a step answers 401, as the service document demands for its read-only policy.
+ * - The operation needs a user: a step looks for the user. It answers 401 if there is none, and 403 if the policy does
+ *   not permit the operation to the user.
+ * - Anybody may do the operation: a step looks for the user if the resource has a scope and the policy knows users. It
+ *   answers 401 to wrong credentials. Otherwise there is no step.
+ */
+export function policySteps (
   { policy, protections, scopeRule, engine }: Protected, authenticate: Authenticate, operation: Operation
-): preHandlerAsyncHookHandler[] {
+): readonly Step[] {
   const { [operation]: protection } = protections
   const { scheme } = policy
   const finder = { authenticate, engine }
-  if (protection === 'closed') return [async (_request, reply) => await refuse(reply, scheme)]
+  if (protection === 'closed') return [(_request, reply) => refuse(reply, scheme)]
   if (protection === 'guarded') {
-    return [async (request, reply) => {
-      const user = await findUser(finder, request, reply)
-      if (user === undefined) return await refuse(reply, scheme)
+    return [stepFor(finder, (request, reply, user) => {
+      if (user === undefined) return refuse(reply, scheme)
       const verdict: unknown = policy.permits(user, operation)
       if (verdict !== true) throw forbidden(request, policy, verdict)
       request.setDecorator(kUser, user)
-    }]
+      return undefined
+    })]
   }
   if (scopeRule === undefined || !knowsUsers(policy)) return []
-  return [async (request, reply) => {
-    const user = await findUser(finder, request, reply)
+  return [stepFor(finder, (request, reply, user) => {
     if (user !== undefined) request.setDecorator(kUser, user)
-    else if (sendsCredentials(request, scheme)) return await refuse(reply, scheme)
-  }]
+    else if (sendsCredentials(request, scheme)) return refuse(reply, scheme)
+    return undefined
+  })]
 }
 
 function forbidden ({ log }: FastifyRequest, policy: AnyPolicy, verdict: unknown): Error {
@@ -98,22 +117,32 @@ interface Finder extends Pick<Protected, 'engine'> {
 }
 
 /**
- * Returns the user who sends a request. Returns undefined if there is none, or, with a warning in the log, if the user
- * has no usable id, as {@link isUser} says. Throws what the policy throws, or REST_MODELS_UNAVAILABLE (503) if that is
- * a failure of a database that cannot serve now.
+ * Returns a step that looks for the user who sends a request, and then calls `judge`. The user is undefined if there is
+ * none, or, with a warning in the log, if the user has no usable id, as {@link isUser} says. The step throws what the
+ * policy throws, or REST_MODELS_UNAVAILABLE (503) if that is a failure of a database that cannot serve now.
  */
-async function findUser (
-  { authenticate, engine }: Finder, request: FastifyRequest, reply: FastifyReply
-): Promise<Identity | undefined> {
-  let user: Awaited<ReturnType<Authenticate>>
-  try {
-    user = await authenticate(request, reply)
-  } catch (failure) {
-    throw toHostError(engine.dialect, failure)
+function stepFor (
+  { authenticate, engine }: Finder,
+  judge: (request: FastifyRequest, reply: FastifyReply, user: Identity | undefined) => ReturnType<Step>
+): Step {
+  const fail = (failure: unknown): never => { throw toHostError(engine.dialect, failure) }
+  return (request, reply) => {
+    const judgeFound = (found: Identity | null | undefined): ReturnType<Step> => {
+      if (isUser(found)) return judge(request, reply, found)
+      warnOfUnusable(request, authenticate, found)
+      return judge(request, reply, undefined)
+    }
+    let found: ReturnType<Authenticate>
+    try {
+      found = authenticate(request, reply)
+    } catch (failure) {
+      return fail(failure)
+    }
+    // A policy in JavaScript may return a promise of any library.
+    return 'then' in Object(found)
+      ? Promise.resolve(found).then(judgeFound, fail)
+      : judgeFound(found as Awaited<typeof found>)
   }
-  if (isUser(user)) return user
-  warnOfUnusable(request, authenticate, user)
-  return undefined
 }
 
 /**

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Engine } from '../database/engine.js'
 import { readStored } from '../database/read.js'
 import type { WriteTarget } from '../database/write.js'
-import type { MaybePromise, Row } from '../engines/executor.js'
+import type { MaybePromise, Outcome, Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { decodeIn } from '../model/column.js'
@@ -10,9 +10,8 @@ import type { ParseKey } from '../model/key.js'
 import { acceptId, whyNoOwner } from '../plan/plan-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import type { Viewer } from '../plan/viewer.js'
-import { whenDone } from '../values/promises.js'
 import type { RecordKey } from '../values/values.js'
-import { userOf } from './guard.js'
+import { userOf, type Step } from './guard.js'
 import type { AnyPolicy, Identity } from './policy.js'
 import { viewerOf, type ResourceScopes } from './visibility.js'
 import { warnOnce } from './warn-once.js'
@@ -27,7 +26,7 @@ export interface StoredRecord {
   readonly viewer: Viewer
 }
 
-/** Returns the record that a request is about to change or delete, as {@link recordHook} read it before the handler. */
+/** Returns the record that a request is about to change or delete, as {@link recordStep} read it before the handler. */
 export function storedOf (request: FastifyRequest): StoredRecord {
   return request.getDecorator<StoredRecord>(kStored)
 }
@@ -40,12 +39,14 @@ export interface OwnedResource extends WriteTarget, ResourceScopes {
 }
 
 /**
- * Returns a preHandler hook that reads the record for {@link storedOf}. The hook answers 404 if the record does not
- * exist or the user may not see it, and 403 if the resource has an owner field and the user is not the owner.
+ * Returns a step that reads the record for {@link storedOf}. The step refuses with 404 if the record does not exist or
+ * the user may not see it, and with 403 if the resource has an owner field and the user is not the owner.
  */
-export function recordHook (resource: OwnedResource): (request: FastifyRequest) => Promise<void> {
-  return async (request) => {
-    request.setDecorator(kStored, await readOwnRecord(request, resource))
+export function recordStep (resource: OwnedResource): Step {
+  return (request) => {
+    const keep = (stored: StoredRecord): undefined => { request.setDecorator(kStored, stored) }
+    const stored = readOwnRecord(request, resource)
+    return stored instanceof Promise ? stored.then(keep) : keep(stored)
   }
 }
 
@@ -55,10 +56,12 @@ export function recordHook (resource: OwnedResource): (request: FastifyRequest) 
  * @throws REST_MODELS_FORBIDDEN (403) if the resource has an owner field and the user is not the owner
  */
 export function readOwnRecord (request: FastifyRequest, resource: OwnedResource): MaybePromise<StoredRecord> {
-  return whenDone(readRecord(request, resource), (stored) => {
+  const requireOwn = (stored: StoredRecord): StoredRecord => {
     if (!isOwn(resource, stored.row, ownerIdOf(request, resource))) throw new errors.Forbidden()
     return stored
-  })
+  }
+  const stored = readRecord(request, resource)
+  return stored instanceof Promise ? stored.then(requireOwn) : requireOwn(stored)
 }
 
 /**
@@ -69,10 +72,12 @@ export function readOwnRecord (request: FastifyRequest, resource: OwnedResource)
 export function readRecord (request: FastifyRequest, resource: OwnedResource): MaybePromise<StoredRecord> {
   const id = resource.parseKey((request.params as { readonly id: string }).id, request.url)
   const viewer = viewerOf(request, resource)
-  return whenDone(readStored(resource.engine, resource, { id, scope: viewer.scope }), ({ row }) => {
+  const toStored = ({ row }: Outcome): StoredRecord => {
     if (row === undefined) throw new errors.RecordNotFound()
     return { id, row, viewer }
-  })
+  }
+  const found = readStored(resource.engine, resource, { id, scope: viewer.scope })
+  return found instanceof Promise ? found.then(toStored) : toStored(found)
 }
 
 /**
@@ -90,7 +95,7 @@ export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget,
 }
 
 /**
- * Reads a record again that a write has not found or not written, although {@link recordHook} had admitted its request.
+ * Reads a record again that a write has not found or not written, although {@link recordStep} had admitted its request.
  *
  * @throws REST_MODELS_RECORD_NOT_FOUND (404) if the record was deleted or left the scope meanwhile;
  *   REST_MODELS_FORBIDDEN (403) if it has another owner now

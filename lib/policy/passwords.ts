@@ -124,7 +124,8 @@ export class Passwords {
     // The text holds everything that the result depends on. Because of the lengths, two different checks never have the
     // same text.
     const lengths = `${username.length} ${password.length} ${stored?.length ?? 'none'}`
-    const check = `${this.#salt} ${this.#numberOf(verify)} ${lengths} ${username} ${password} ${stored ?? ''}`
+    const number = verify === undefined ? 0 : this.#numberOf(verify)
+    const check = `${this.#salt} ${number} ${lengths} ${username} ${password} ${stored ?? ''}`
     // Half a surrogate pair has no UTF-8 of its own, so another text could have the same bytes, and thus the same
     // digest.
     if (Buffer.byteLength(password) > maxPasswordBytes || !check.isWellFormed()) return false
@@ -149,11 +150,10 @@ export class Passwords {
   }
 
   /**
-   * Returns a number for a `verify` function: the same one for the same function, and 0 for none. Remembered checks
+   * Returns a number for a `verify` function: the same one for the same function, and at least 1. Remembered checks
    * include the number, because one policy's `verify` may accept a password that another policy's `verify` refuses.
    */
-  #numberOf (verify: Verify | undefined): number {
-    if (verify === undefined) return 0
+  #numberOf (verify: Verify): number {
     const number = this.#verifiers.get(verify) ?? ++this.#lastVerifier
     this.#verifiers.set(verify, number)
     return number

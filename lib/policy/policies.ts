@@ -1,11 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { requireKnown } from '../suggest.js'
 import { operations, reads, writes, type Operation } from './operations.js'
 import type { AnyPolicy, Authenticate, ClosedPolicy, Identity, Policy, SecurityScheme } from './policy.js'
 
-const findNobody: Authenticate<never> = async () => null
+const findNobody: Authenticate<never> = () => null
 const knowingNobody = (): Authenticate<never> => findNobody
 
 /**
@@ -26,12 +25,8 @@ export function openAuth (): Policy {
   return Object.freeze({ open: operations, authenticator: knowingNobody, permits: () => true })
 }
 
-/**
- * Returns the user who sends a request, or null or undefined if nobody is logged in. The user's `id` is a safe integer
- * or a text of 1 to 255 characters. A user with any other `id` counts as not logged in.
- */
-export type FindHostUser<User extends Identity> =
-  (request: FastifyRequest, reply: FastifyReply) => User | null | undefined | Promise<User | null | undefined>
+/** The function of {@link hostAuth} that finds the user who sends a request. */
+export type FindHostUser<User extends Identity> = Authenticate<User>
 
 /** Options of a policy with the login of the host application. */
 export interface HostAuthOptions<User extends Identity = Identity> {
@@ -84,7 +79,7 @@ export function hostAuth<User extends Identity> (
     ...(scheme && { scheme }),
     login: authenticate,
     permits,
-    authenticator: () => async (request, reply) => await authenticate(request, reply) ?? null
+    authenticator: () => authenticate
   } satisfies Policy<User>)
 }
 

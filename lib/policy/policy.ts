@@ -17,11 +17,12 @@ export interface PolicyUser extends Identity {
 }
 
 /**
- * Finds the user who sends a request. Returns null if nobody is logged in: an operation that needs a user is then
- * answered with 401.
+ * Finds the user who sends a request. Returns null or undefined if nobody is logged in: an operation that needs a user
+ * is then answered with 401. The user's `id` is a safe integer or a text of 1 to 255 characters. A user with any other
+ * `id` counts as not logged in.
  */
 export type Authenticate<User extends Identity = Identity> =
-  (request: FastifyRequest, reply: FastifyReply) => Promise<User | null>
+  (request: FastifyRequest, reply: FastifyReply) => User | null | undefined | Promise<User | null | undefined>
 
 /**
  * A Security Scheme Object of OpenAPI for how credentials are sent, such as `{ type: 'http', scheme: 'bearer' }`. An

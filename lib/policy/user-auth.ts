@@ -1,6 +1,6 @@
 import basicAuth from '@fastify/basic-auth'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { compileFindUser, type UserColumns } from '../database/find-user.js'
+import { compileFindUser, type FoundUser, type UserColumns } from '../database/find-user.js'
 import type { Model } from '../model/define-model.js'
 import type { KeyOf } from '../model/field.js'
 import type { FieldNameOf, FieldValueOf, Flat } from '../model/types.js'
@@ -56,16 +56,22 @@ function authenticatorFor (users: Model, columns: UserColumns, options: UserAuth
   return ({ db, credentials, passwords }) => {
     const findUser = compileFindUser(db, users, columns)
     const warnOf = hashWarning(users, columns, options)
-    return async (request, reply) => {
+    return (request, reply) => {
       const given = credentials(request, reply)
       if (given === undefined) return null
-      const user = await findUser(given.username)
-      // The password of an inactive user is not checked: a match would be remembered, and the next answer would come
-      // sooner and so reveal it.
-      const isActive = user?.active === true
-      const matches = await passwords.matches(given, { stored: isActive ? user.password : null, verify })
-      if (isActive) warnOf(user.password, request.log)
-      return matches && isActive ? user.identity : null
+      const admit = (user: FoundUser | undefined) => {
+        // The password of an inactive user is not checked: a match would be remembered, and the next answer would come
+        // sooner and so reveal it.
+        const stored = user?.active === true ? user.password : null
+        const toIdentity = (matches: boolean): FoundUser['identity'] | null => {
+          if (user?.active === true) warnOf(stored, request.log)
+          return matches && user?.active === true ? user.identity : null
+        }
+        const matches = passwords.matches(given, { stored, verify })
+        return matches instanceof Promise ? matches.then(toIdentity) : toIdentity(matches)
+      }
+      const user = findUser(given.username)
+      return user instanceof Promise ? user.then(admit) : admit(user)
     }
   }
 }

@@ -62,9 +62,9 @@ export function parseListQuery (query: string, maxLength: number, maxLimit: numb
   const page = positive(entries, 'page', { most: Infinity, range: 'of at least 1' })
   const after = single(entries, 'after', InvalidPage)
   if (page !== undefined && after !== undefined) throw fieldError(InvalidPage, 'after', 'must not be given beside page')
-  const filters: WrittenFilter[] = []
-  const rest: Array<Entries[number]> = []
+  const [filters, searches, rest]: [WrittenFilter[], string[], Array<Entries[number]>] = [[], [], []]
   for (const [name, text] of entries) {
+    if (name === 'search') searches.push(text)
     if (!reservedParameters.includes(name)) filters.push({ name, text })
     if (!pageParameters.includes(name) && !isAbsent(name, text)) rest.push([name, text])
   }
@@ -72,7 +72,7 @@ export function parseListQuery (query: string, maxLength: number, maxLimit: numb
     filters,
     ordering: splitAtCommas(ordering),
     include: splitAtCommas(single(entries, includeParameter, errors.InvalidInclude)),
-    searches: entries.filter(([name]) => name === 'search').map(([, text]) => text),
+    searches,
     counts: parseCount(entries),
     limit: positive(entries, 'limit', { most: maxLimit, range: `from 1 to ${maxLimit}` }),
     page: page ?? 1,

@@ -67,6 +67,7 @@ export function splitAtCommas (text: string | undefined): readonly string[] {
  * @throws REST_MODELS_UNKNOWN_PARAMETER (400) naming the first one; otherwise as {@link parseEntries}
  */
 export function requireNoQuery (query: string, maxLength: number): void {
+  if (query === '') return
   const [first] = parseEntries(query, maxLength)
   if (first !== undefined) throw unknownParameter(first[0])
 }

@@ -1,7 +1,5 @@
-import type {
-  FastifyReply, FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler
-} from 'fastify'
-import { browserGuard, kUser, policyHooks, userOf } from '../policy/guard.js'
+import type { FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler } from 'fastify'
+import { browserGuard, kUser, policySteps, userOf, type Step } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
 import { readOwnRecord, readRecord } from '../policy/owner.js'
 import type { Authenticate, Identity } from '../policy/policy.js'
@@ -16,8 +14,6 @@ interface GuardSetting {
   readonly allowedOrigins: readonly string[]
 }
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
-
 /**
  * Returns preHandler hooks for a route that the application itself adds. They check a request to this route like one
  * for an operation of a resource: its origin, the policy, and, for an operation on one record, the record. `guard()` of
@@ -26,11 +22,11 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 export function guardHooks (
   resource: Resource, operation: Operation, { authenticate, allowedOrigins }: GuardSetting
 ): Array<preHandlerHookHandler | preHandlerAsyncHookHandler> {
-  const policy = policyHooks(resource, authenticate, operation) as readonly Hook[]
   return [
     ...isPrivate(resource, operation) ? [forbidCaching] : [],
     refuseForeign(allowedOrigins),
-    ...[setUserAside, ...policy, ...recordHooks(resource, operation)].map(passingOn),
+    ...[setUserAside, ...policySteps(resource, authenticate, operation), ...recordSteps(resource, operation)]
+      .map(passingOn),
     restoreUser
   ]
 }
@@ -51,7 +47,7 @@ const earlier = new WeakMap<FastifyRequest, Identity>()
  * guard may know other users. Throws an Error, which becomes a 500, if the route lies outside of the plugin's scope,
  * because requests there have no property for the user.
  */
-const setUserAside: Hook = async (request) => {
+const setUserAside: Step = (request) => {
   if (!(kUser in request)) {
     throw new Error(`The route '${request.routeOptions.url}' has a guard, but lies outside of the scope in which the ` +
       'plugin was registered: register the plugin where the route is, or around it')
@@ -59,6 +55,7 @@ const setUserAside: Hook = async (request) => {
   const user = userOf<Identity>(request)
   if (user !== null) earlier.set(request, user)
   request.setDecorator(kUser, undefined)
+  return undefined
 }
 
 /** Gives the handler the user of an earlier guard if this guard has found none. */
@@ -83,10 +80,10 @@ function refuseForeign (allowedOrigins: readonly string[]): preHandlerHookHandle
  * Returns a hook that fails as routes of a resource do: an error without a status becomes a 500 that does not reveal
  * its cause.
  */
-function passingOn (hook: Hook): preHandlerAsyncHookHandler {
+function passingOn (step: Step): preHandlerAsyncHookHandler {
   return async (request, reply) => {
     try {
-      return await hook(request, reply)
+      return await step(request, reply)
     } catch (error) {
       return passOn(error, request)
     }
@@ -94,12 +91,12 @@ function passingOn (hook: Hook): preHandlerAsyncHookHandler {
 }
 
 /**
- * Returns a hook that reads the record and answers 404 if there is none or the user may not see it; for a write, also
- * 403 if the user is not the owner. The handler then finds the id in `request.params.id` in the form that records show:
- * a client may write a UUID in capital letters. On a path without `:id` the hook checks nothing, and logs a warning,
- * once, if the path has other parameters. Returns no hook if the operation is not on one record.
+ * Returns a step that reads the record and refuses with 404 if there is none or the user may not see it; for a write,
+ * also with 403 if the user is not the owner. The handler then finds the id in `request.params.id` in the form that
+ * records show: a client may write a UUID in capital letters. On a path without `:id` the step checks nothing, and logs
+ * a warning, once, if the path has other parameters. Returns no step if the operation is not on one record.
  */
-function recordHooks (resource: Resource, operation: Operation): readonly Hook[] {
+function recordSteps (resource: Resource, operation: Operation): readonly Step[] {
   if (rowOf(operation).path !== 'record') return []
   // The route's handler knows only `request.params.id`, so the guard must not read the URL. A schema of the route may
   // have made a number of it.

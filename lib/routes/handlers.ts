@@ -1,20 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { runCount } from '../database/count.js'
-import { runList } from '../database/list.js'
+import { runCount, type Count } from '../database/count.js'
+import { runList, type Page } from '../database/list.js'
+import type { LockedRecord } from '../database/locked-record.js'
 import { readVisible } from '../database/read.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
+import type { MaybePromise, Outcome, Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
 import { changesNothing, untouchedSince } from '../plan/plan-update.js'
-import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
+import { planGuardedCreate, planGuardedUpdate, type GuardedPlan } from '../plan/plan-guarded-write.js'
+import type { WritePlan } from '../plan/plan-write.js'
+import type { Scope } from '../plan/viewer.js'
 import { userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
 import { ownerIdOf, storedOf } from '../policy/owner.js'
 import { listViewerOf, viewerOf } from '../policy/visibility.js'
 import { parseListQuery } from '../request/list-query.js'
-import { parsePatch, parsePayload } from '../request/payload.js'
+import { parsePatch, parsePayload, type Payload } from '../request/payload.js'
 import { requireNoQuery } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
@@ -23,11 +27,13 @@ import type { Json } from '../values/values.js'
 import { answerRead, requireMatch, tagged } from './conditional.js'
 import { readWithQuery, serializeBy } from './including.js'
 import {
-  createWithHooks, deleteLocked, repeatDelete, repeatUpdate, updateLocked, withoutHooks
+  createWithHooks, deleteLocked, repeatDelete, repeatUpdate, updateLocked, withoutHooks, type OwnedRecord,
+  type UnhookedRequest
 } from './transacted-writes.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
-export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
+export type Handler<Answer> =
+  (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => MaybePromise<Answer>
 
 /**
  * Validator of the plugin's routes, which accepts every request. The handlers validate requests themselves, so that
@@ -35,68 +41,110 @@ export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, 
  */
 export const acceptAnything = (): true => true
 
-export const list: Handler<ListEnvelope> = (resource) => async (request, reply) => {
+export const list: Handler<ListEnvelope> = (resource) => (request, reply) => {
   const { reader, limits, maxLimit, name, url, queryOf, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, listViewerOf(request, resource))
   const layout = plan.includes.length === 0 ? undefined : included.layoutOf(plan.includes)
-  const page = await runList(reader, layout?.base ?? resource, plan)
-  const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
-  const { rows, limit: count, hasNext, last } = page
-  const { limit, start } = plan
-  const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
-  const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
-  if (layout === undefined) return toEnvelope(rows.map(toListed), links, wanted)
-  serializeBy(reply, included.serializeList)
-  return toEnvelope(rows.map(layout.toRecord), links, wanted)
+  const toAnswer = ({ rows, limit: count, hasNext, last }: Page, total?: Count): ListEnvelope => {
+    const { limit, start } = plan
+    const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
+    const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
+    if (layout !== undefined) serializeBy(reply, included.serializeList)
+    return toEnvelope(rows.map(layout?.toRecord ?? toListed), links, wanted)
+  }
+  const page = runList(reader, layout?.base ?? resource, plan)
+  if (wanted.counts) return countedBy(page, (page) => runCount(reader, resource, plan, page), toAnswer)
+  return page instanceof Promise ? page.then((page) => toAnswer(page)) : toAnswer(page)
 }
 
-export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
+async function countedBy (
+  found: MaybePromise<Page>, count: (page: Page) => Promise<Count>, toAnswer: (page: Page, total: Count) => ListEnvelope
+): Promise<ListEnvelope> {
+  const page = await found
+  return toAnswer(page, await count(page))
+}
+
+export const read: Handler<ModelRecord | undefined> = (resource) => (request, reply) => {
   const { reader, parseKey, queryOf, toRead, tagOf } = resource
   const id = parseKey((request.params as { readonly id: string }).id, request.url)
-  if (queryOf(request.url) !== '') return await readWithQuery(request, reply, resource, id)
-  const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
-  if (row === undefined) throw new errors.RecordNotFound()
-  return tagOf === undefined ? toRead(row) : answerRead(request, reply, tagOf, toRead(row))
+  if (queryOf(request.url) !== '') return readWithQuery(request, reply, resource, id)
+  const toAnswer = ({ row }: Outcome): ModelRecord | undefined => {
+    if (row === undefined) throw new errors.RecordNotFound()
+    return tagOf === undefined ? toRead(row) : answerRead(request, reply, tagOf, toRead(row))
+  }
+  const found = readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
+  return found instanceof Promise ? found.then(toAnswer) : toAnswer(found)
 }
 
-export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, url, queryOf, segmentOf, limits, toWritten, hooked, tagOf } = resource
+export const create: Handler<ModelRecord> = (resource) => (request, reply) => {
+  const { url, queryOf, segmentOf, limits, toWritten, tagOf } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const payload = await parsePayload(request.body, request.headers['content-type'])
+  const toAnswer = (row: Row): ModelRecord => {
+    const record = toWritten(row)
+    reply.code(operationTable.create.status).header('location', `${url}${segmentOf(String(record['id']))}/`)
+    return tagOf === undefined ? record : tagged(reply, tagOf, record)
+  }
+  const payload = parsePayload(request.body, request.headers['content-type'])
+  const row = payload instanceof Promise
+    ? payload.then((payload) => createRow(resource, request, payload))
+    : createRow(resource, request, payload)
+  return row instanceof Promise ? row.then(toAnswer) : toAnswer(row)
+}
+
+function createRow (resource: Resource, request: FastifyRequest, payload: Payload): MaybePromise<Row> {
+  const { engine, passwords, hooked } = resource
   const viewer = viewerOf(request, resource)
   const planned = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
-  const record = toWritten(hooked === undefined
-    ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
-    : await createWithHooks({ resource, hooked, request, viewer }, planned))
-  reply.code(operationTable.create.status).header('location', `${url}${segmentOf(String(record['id']))}/`)
-  return tagOf === undefined ? record : tagged(reply, tagOf, record)
+  if (hooked !== undefined) return createWithHooks({ resource, hooked, request, viewer }, planned)
+  const plan = passwords.hashIn(planned.plan)
+  return plan instanceof Promise
+    ? plan.then((plan) => runCreate(engine, resource, plan, planned.guard))
+    : runCreate(engine, resource, plan, planned.guard)
 }
 
-export const update: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, limits, queryOf, toWritten, tagOf } = resource
-  const { id, row: stored, viewer } = storedOf(request)
-  const requireUnchanged = requireMatch(request, resource, stored)
+export const update: Handler<ModelRecord> = (resource) => (request, reply) => {
+  const { limits, queryOf, toWritten, tagOf } = resource
+  const requireUnchanged = requireMatch(request, resource, storedOf(request).row)
   requireNoQuery(queryOf(request.url), limits.queryLength)
+  const toAnswer = (row: Row): ModelRecord =>
+    tagOf === undefined ? toWritten(row) : tagged(reply, tagOf, toWritten(row))
   const parse = request.method === 'PATCH' ? parsePatch : parsePayload
-  const payload = await parse(request.body, request.headers['content-type'])
+  const payload = parse(request.body, request.headers['content-type'])
+  const row = payload instanceof Promise
+    ? payload.then((payload) => updateRow(resource, request, payload, requireUnchanged))
+    : updateRow(resource, request, payload, requireUnchanged)
+  return row instanceof Promise ? row.then(toAnswer) : toAnswer(row)
+}
+
+function updateRow (
+  resource: Resource, request: FastifyRequest, payload: Payload, requireUnchanged: LockedRecord['requireUnchanged']
+): MaybePromise<Row> {
+  const { engine } = resource
+  const { id, row: stored, viewer } = storedOf(request)
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
   const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
-  const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
   // Without a precondition, equal values are written, too, because somebody else may have changed the record since it
   // was read.
-  const changes = planned.plan.size > 0 &&
-    (requireUnchanged === undefined || !changesNothing(resource, planned.plan, storedValue))
+  const isSame = requireUnchanged !== undefined && changesNothing(resource, planned.plan, storedValue)
+  if (planned.plan.size === 0 || isSame) return stored
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
-  let row = stored
-  if (changes && hooked !== undefined) row = await updateLocked({ resource, hooked, request, viewer }, planned, record)
-  else if (changes) {
-    const plan = await passwords.hashIn(planned.plan)
-    const unchanged = untouchedSince(resource, storedValue)
-    row = await runUpdate(engine, resource, { id, ownerId: record.ownerId, plan, guard: planned.guard, unchanged }) ??
-      await repeatUpdate({ resource, request, viewer }, planned, record)
-  }
-  return tagOf === undefined ? toWritten(row) : tagged(reply, tagOf, toWritten(row))
+  const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
+  if (hooked !== undefined) return updateLocked({ resource, hooked, request, viewer }, planned, record)
+  return updateUnlocked({ resource, request, viewer }, planned, record, untouchedSince(resource, storedValue))
+}
+
+/** Updates without a transaction, and again with one if no record met the conditions. */
+function updateUnlocked (
+  write: UnhookedRequest, planned: GuardedPlan, record: OwnedRecord, unchanged: Scope
+): MaybePromise<Row> {
+  const { resource: { engine, passwords }, resource } = write
+  const run = (plan: WritePlan): MaybePromise<Row | undefined> =>
+    runUpdate(engine, resource, { id: record.id, ownerId: record.ownerId, plan, guard: planned.guard, unchanged })
+  const orRepeat = (row: Row | undefined): MaybePromise<Row> => row ?? repeatUpdate(write, planned, record)
+  const plan = passwords.hashIn(planned.plan)
+  const row = plan instanceof Promise ? plan.then(run) : run(plan)
+  return row instanceof Promise ? row.then(orRepeat) : orRepeat(row)
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {

@@ -1,10 +1,9 @@
 import type {
-  FastifyInstance, HTTPMethods, onRequestHookHandler, onSendHookHandler, preHandlerAsyncHookHandler,
-  preHandlerHookHandler, RouteHandlerMethod
+  FastifyInstance, HTTPMethods, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler, RouteHandlerMethod
 } from 'fastify'
 import type { Scheduler } from '../plugin/scheduling/scheduler.js'
-import { policyHooks } from '../policy/guard.js'
-import { recordHook } from '../policy/owner.js'
+import { hookOf, policySteps } from '../policy/guard.js'
+import { recordStep } from '../policy/owner.js'
 import { operations, operationTable, rowOf, writes, type Operation } from '../policy/operations.js'
 import { knowsUsers } from '../policy/policies.js'
 import type { Authenticate } from '../policy/policy.js'
@@ -61,7 +60,7 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
   const { onRequest, preHandler, onSend, wrap } = stepsOf(resource, operation, guards)
   const steps = {
     onRequest,
-    preHandler: needsRecord ? [...preHandler, recordHook(resource)] : preHandler,
+    preHandler: needsRecord ? [...preHandler, hookOf(recordStep(resource))] : preHandler,
     onSend,
     handler: wrap(handler(resource))
   }
@@ -92,8 +91,6 @@ function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' |
   })
 }
 
-type PreHandlers = ReadonlyArray<preHandlerHookHandler | preHandlerAsyncHookHandler>
-
 /**
  * Returns the steps around the handler of an operation: for a write, the check of the request's origin; the hooks and
  * the wrapper of the scheduler, which decides when requests go on; and the checks of the policy.
@@ -103,13 +100,13 @@ function stepsOf (resource: Resource, operation: Operation, { authenticate, refu
   // An open operation on a resource with a scope checks passwords too, if they are sent, so it waits with guarded ones.
   const checksUsers = scopeRule !== undefined && protection === 'open' && knowsUsers(policy)
   const schedule = scheduler.scheduleOf(operation, checksUsers ? 'guarded' : protection)
-  const preHandler: PreHandlers = [...schedule.preHandler, ...policyHooks(resource, authenticate, operation)]
+  const preHandler = [...schedule.preHandler, ...policySteps(resource, authenticate, operation).map(hookOf)]
   return { ...schedule, onRequest: writes.includes(operation) ? [refuseForeign] : [], preHandler }
 }
 
 interface RouteParts extends RouteDescription {
   readonly onRequest: readonly onRequestHookHandler[]
-  readonly preHandler: PreHandlers
+  readonly preHandler: readonly preHandlerHookHandler[]
   readonly onSend: readonly onSendHookHandler[]
   readonly method: HTTPMethods | HTTPMethods[]
   readonly handler: RouteHandlerMethod

@@ -19,10 +19,10 @@ import { callAfter, callBefore, isWritten, planWithHook, type TransactedRequest 
  * A record to write, and the id of the user who must own it. The id counts only if the resource has an owner field.
  * There, a write with null finds no record, because null owns none.
  */
-type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
+export type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 
 /** A request that writes to a resource without hooks. */
-type UnhookedRequest = Omit<TransactedRequest, 'hooked'>
+export type UnhookedRequest = Omit<TransactedRequest, 'hooked'>
 
 /**
  * Returns the target of a resource that has no hooks, for its writes under a precondition (`If-Match`), and for its

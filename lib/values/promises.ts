@@ -21,10 +21,3 @@ export function requireNoPromises (source: string, values: ReadonlyArray<readonl
   for (const [, value] of values) ignoreRejection(value)
   throw new TypeError(`${source} gives a promise for '${found[0]}': an 'await' is missing`)
 }
-
-/** Calls a function with a result of the plugin itself when it is there, which may be at once. */
-export function whenDone<Result, Next> (
-  result: Result | Promise<Result>, next: (result: Result) => Next
-): Next | Promise<Next> {
-  return result instanceof Promise ? result.then(next) : next(result)
-}

@@ -56,7 +56,10 @@ export class SqliteExecutor implements Executor {
     try {
       const prepared = this.#connection.arrays.memo(query.sql)
       const { statement } = prepared
-      if (!statement.readonly) return this.#written(query, start, commits.execute(this.#writing(prepared, query)))
+      if (!statement.readonly) {
+        const outcome = commits.execute(this.#writing(prepared, query))
+        return outcome instanceof Promise ? this.#written(query, start, outcome) : this.#told(query, start, outcome)
+      }
       const values = statement.get(query.parameters)
       events.end(start, query, values === undefined ? 0 : 1)
       return { row: values && prepared.toRow(values), changed: 0 }
@@ -91,8 +94,7 @@ export class SqliteExecutor implements Executor {
     }
   }
 
-  #written (query: Query, start: number, outcome: MaybePromise<Outcome>): MaybePromise<Outcome> {
-    if (!(outcome instanceof Promise)) return this.#told(query, start, outcome)
+  #written (query: Query, start: number, outcome: Promise<Outcome>): Promise<Outcome> {
     return outcome.then((written) => this.#told(query, start, written), (failure: unknown) => {
       // The write has waited for the lock of another process already.
       this.#requireRepeatable(failure, query, start)

@@ -55,12 +55,22 @@ export class Scheduler {
 
   /** Returns a handler that holds its answer back until the batcher lets the answer be sent. */
   #batching (handle: RouteHandler): RouteHandler {
-    return async (request, reply) => {
-      const answer = await handle(request, reply)
+    return (request, reply) => {
+      const answer = handle(request, reply)
+      if (answer instanceof Promise) return this.#held(answer)
       const flushed = this.#batcher.wait()
-      if (flushed !== undefined) await flushed
-      return answer
+      if (flushed !== undefined) return flushed.then(() => answer)
+      // Not returned: Fastify would take `undefined` for an answer that is sent later.
+      reply.send(answer)
+      return undefined
     }
+  }
+
+  async #held (answer: Promise<unknown>): Promise<unknown> {
+    const ready = await answer
+    const flushed = this.#batcher.wait()
+    if (flushed !== undefined) await flushed
+    return ready
   }
 
   #queueOf (operation: Operation, protection: Protection): RequestQueue | undefined {

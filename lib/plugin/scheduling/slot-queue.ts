@@ -4,8 +4,8 @@ import { errors } from '../../errors.js'
 import type { Connections } from './connections.js'
 import { RequestQueue, type QueueEvents } from './request-queue.js'
 
-/** Handler of a route. */
-export type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+/** Handler of a route. It returns the answer, or a promise of it. */
+export type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => unknown
 
 const kSlot = Symbol('fastify-rest-models.slot')
 
@@ -100,7 +100,9 @@ export function releasing (queue: SlotQueue): onSendHookHandler {
  * Returns a handler that gives back the request's slot when `handle` has settled. If the client went during a hook, the
  * handler throws REST_MODELS_CLIENT_GONE (499) and does not call `handle`.
  */
-export function keepingSlot (queue: SlotQueue, handle: RouteHandler): RouteHandler {
+export function keepingSlot (
+  queue: SlotQueue, handle: RouteHandler
+): (...parameters: Parameters<RouteHandler>) => Promise<unknown> {
   return async (request, reply) => {
     if (!queue.begin(reply.raw)) throw new errors.ClientGone()
     try {
