@@ -6,7 +6,7 @@ import type { Model } from '../model/define-model.js'
 import { conditionSql, withoutSeeks } from '../sql/condition.js'
 import { selection } from '../sql/selection.js'
 import { oneRow, withParameters, withReplacement } from '../sql/statements.js'
-import type { Json, RecordKey } from '../values/values.js'
+import { isPromise, type Json, type RecordKey } from '../values/values.js'
 import { readHandle, type AnyKysely, type Handle } from './engine.js'
 
 /** Columns of a user model that a login needs. */
@@ -47,7 +47,7 @@ export function compileFindUser (
   return (username) => {
     const asked = query(username)
     const found = executor.execute(other === undefined ? asked : withReplacement(asked, () => other(username)))
-    return found instanceof Promise ? found.then(toUser) : toUser(found)
+    return isPromise(found) ? found.then(toUser) : toUser(found)
   }
 }
 

@@ -7,6 +7,7 @@ import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import { wholeKey } from '../sql/ordering.js'
 import { itemAt } from '../values/lookup.js'
 import type { Engine } from './engine.js'
+import { isPromise } from '../values/values.js'
 
 /** Rows of one page, with the position at which the next page begins. */
 export interface Page {
@@ -62,7 +63,7 @@ export function runList (engine: Engine, base: ListBase, plan: ListPlan): MaybeP
     return { ...page, rows, last: page.hasNext ? cursorValues(rows, base, plan) : undefined }
   }
   const found = ask(limits)
-  return found instanceof Promise ? found.then(toPage) : toPage(found)
+  return isPromise(found) ? found.then(toPage) : toPage(found)
 }
 
 /**

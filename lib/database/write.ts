@@ -9,7 +9,7 @@ import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
 import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
 import { updateStatement, type StatementShape } from '../sql/statements.js'
-import type { RecordKey } from '../values/values.js'
+import { isPromise, type RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
@@ -56,7 +56,7 @@ export function runCreate (
     const written = isGuarded || statements.readsCreated
       ? createGuarded(engine, target, values, guard)
       : engine.executor.execute(statements.create(...values.values()))
-    return written instanceof Promise ? written.then(rowOf).catch(fail) : rowOf(written)
+    return isPromise(written) ? written.then(rowOf).catch(fail) : rowOf(written)
   } catch (failure) {
     return fail(failure)
   }
@@ -92,20 +92,19 @@ function rowOf ({ row }: Outcome): Row {
 export function runUpdate (
   engine: Engine, target: WriteTarget, change: RecordUpdate
 ): MaybePromise<Row | undefined> {
-  const { id, plan, ownerId, guard: { scope, references, outcome }, unchanged = [] } = change
+  const { id, plan, ownerId, guard: { scope, references }, unchanged = [] } = change
   const values = encodeAll(plan, engine.dialect)
   const update = scope.length + references.length + unchanged.length === 0
     ? updateStatement(engine, target, values, ownParameters(engine, target, change))
     : scopedUpdate(engine, target, { id, ownerId, scope: [...scope, ...unchanged] }, { values, references })
-  const returns = engine.dialect.returnsUpdates && !target.statements.isTriggered
   const finish = ({ row }: Outcome) => row ?? readEqual(engine, target, change)
   const fail = async (failure: unknown): Promise<never> => { throw await explainWrite(engine, target, change, failure) }
   try {
-    const written = returns && references.length + outcome.length === 0
+    const written = references.length === 0 && returnsRecord(engine, target, change)
       ? engine.executor.execute(update)
       : updateGuarded(engine, target, change, update)
-    const row = written instanceof Promise ? written.then(finish) : finish(written)
-    return row instanceof Promise ? row.catch(fail) : row
+    const row = isPromise(written) ? written.then(finish) : finish(written)
+    return isPromise(row) ? row.catch(fail) : row
   } catch (failure) {
     return fail(failure)
   }
@@ -114,11 +113,15 @@ export function runUpdate (
 async function updateGuarded (
   engine: Engine, target: WriteTarget, change: RecordUpdate, update: Query
 ): Promise<Outcome> {
-  const { references, outcome } = change.guard
-  await requirePermittedReferences(engine, target, references)
-  return engine.dialect.returnsUpdates && !target.statements.isTriggered && outcome.length === 0
+  await requirePermittedReferences(engine, target, change.guard.references)
+  return returnsRecord(engine, target, change)
     ? await engine.executor.execute(update)
     : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
+}
+
+/** True if the statement of an update returns the record as it is afterwards, and nothing else must be checked. */
+function returnsRecord ({ dialect }: Engine, { statements }: WriteTarget, { guard }: RecordUpdate): boolean {
+  return dialect.returnsUpdates && !statements.isTriggered && guard.outcome.length === 0
 }
 
 /**

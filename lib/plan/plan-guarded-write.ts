@@ -60,19 +60,19 @@ export function planGuardedCreate (
   const sourceOf = (column: Column): Source => isGiven(column) ? 'server' : 'client'
   const isSent = (column: Column): boolean =>
     !isGiven(column) && Object.keys(payload).some((name) => setting.model.byName.get(name) === column)
-  return withGuard(setting, untilHook(setting, viewer, isSent), { plan, isCreate: true, sourceOf })
+  const judged = setting.hooked?.hooks.beforeWrite === undefined ? viewer : untilHook(viewer, isSent)
+  return withGuard(setting, judged, { plan, isCreate: true, sourceOf })
 }
 
 /**
  * Returns the scopes that a create must meet before its hook `beforeWrite` runs. The hook may set columns that the
  * client did not send, and so bring the record into the scope of the resource. For this reason, conditions on these
- * columns are left out here; `addHookValues` checks all conditions after the hook. If there is no such hook, or no
- * scope, `viewer` is returned unchanged.
+ * columns are left out here; `addHookValues` checks all conditions after the hook.
  *
  * @param isSent  true for a column whose value in the body is written
  */
-function untilHook ({ hooked }: WriteSetting, viewer: Viewer, isSent: (column: Column) => boolean): Viewer {
-  if (viewer === unscoped || hooked?.hooks.beforeWrite === undefined) return viewer
+function untilHook (viewer: Viewer, isSent: (column: Column) => boolean): Viewer {
+  if (viewer === unscoped) return viewer
   const scope = viewer.scope.filter(({ path: { joins: [join], column } }) => isSent(join ?? column))
   return { scope, scopeOf: viewer.scopeOf }
 }

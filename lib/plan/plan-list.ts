@@ -30,10 +30,10 @@ export function planList (rules: ListRules, wanted: ListRequest, viewer: ListVie
   const includes = wanted.include.length === 0 ? noIncludes : planIncludes(rules, wanted, viewer)
   const search = wanted.searches.length === 0 ? noWords : planSearch(rules, wanted.searches, viewer.closed)
   const ordering = planOrdering(rules, wanted.ordering)
-  const { limit = rules.defaultLimit } = wanted
-  const { start, after } = hasCursors(rules, wanted, ordering)
-    ? planCursor(rules, wanted.after, ordering)
-    : planPage(rules, wanted, limit)
+  const { limit = rules.defaultLimit, after: cursor } = wanted
+  // An empty cursor asks for the first page. If the ordering permits no cursors, planCursor() refuses any other.
+  const isNumbered = cursor === undefined || (cursor === '' && !permitsCursors(ordering, rules.visible))
+  const { start, after } = isNumbered ? planPage(rules, wanted, limit) : planCursor(rules, cursor, ordering)
   return { joins, conditions, includes, search, ordering, limit, start, after }
 }
 
@@ -80,17 +80,6 @@ function invalidOrdering (message: string): Error {
 }
 
 type Place = Pick<ListPlan, 'start' | 'after'>
-
-/**
- * True if the page is to be read by a cursor in `after`, false if by its number. An empty `after` asks for the first
- * page. That page is read by a cursor if the ordering permits cursors, otherwise by its number. An `after` that is not
- * empty always counts as a cursor. If the ordering permits no cursors, {@link planCursor} refuses it with 400.
- */
-function hasCursors (
-  { visible }: ListRules, wanted: ListRequest, ordering: readonly PlannedOrder[]
-): wanted is ListRequest & { readonly after: string } {
-  return wanted.after !== undefined && (wanted.after !== '' || permitsCursors(ordering, visible))
-}
 
 function planPage ({ limits }: ListRules, { page }: ListRequest, limit: number): Place {
   const start = (page - 1) * limit

@@ -3,6 +3,7 @@ import type { Engine } from '../database/engine.js'
 import { toHostError } from '../database/host-failure.js'
 import { errors, shownName } from '../errors.js'
 import { ignoreRejection } from '../values/promises.js'
+import { isPromise } from '../values/values.js'
 import type { Operation } from './operations.js'
 import { knowsUsers } from './policies.js'
 import type { AnyPolicy, Authenticate, Identity, PolicyUser, SecurityScheme } from './policy.js'
@@ -132,16 +133,15 @@ function stepFor (
       warnOfUnusable(request, authenticate, found)
       return judge(request, reply, undefined)
     }
-    let found: ReturnType<Authenticate>
+    let found: Identity | null | undefined
     try {
-      found = authenticate(request, reply)
+      const result = authenticate(request, reply)
+      if (isPromise(result)) return Promise.resolve(result).then(judgeFound, fail)
+      found = result
     } catch (failure) {
       return fail(failure)
     }
-    // A policy in JavaScript may return a promise of any library.
-    return 'then' in Object(found)
-      ? Promise.resolve(found).then(judgeFound, fail)
-      : judgeFound(found as Awaited<typeof found>)
+    return judgeFound(found)
   }
 }
 

@@ -10,7 +10,7 @@ import type { ParseKey } from '../model/key.js'
 import { acceptId, whyNoOwner } from '../plan/plan-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import type { Viewer } from '../plan/viewer.js'
-import type { RecordKey } from '../values/values.js'
+import { isPromise, type RecordKey } from '../values/values.js'
 import { userOf, type Step } from './guard.js'
 import type { AnyPolicy, Identity } from './policy.js'
 import { viewerOf, type ResourceScopes } from './visibility.js'
@@ -46,7 +46,7 @@ export function recordStep (resource: OwnedResource): Step {
   return (request) => {
     const keep = (stored: StoredRecord): undefined => { request.setDecorator(kStored, stored) }
     const stored = readOwnRecord(request, resource)
-    return stored instanceof Promise ? stored.then(keep) : keep(stored)
+    return isPromise(stored) ? stored.then(keep) : keep(stored)
   }
 }
 
@@ -61,7 +61,7 @@ export function readOwnRecord (request: FastifyRequest, resource: OwnedResource)
     return stored
   }
   const stored = readRecord(request, resource)
-  return stored instanceof Promise ? stored.then(requireOwn) : requireOwn(stored)
+  return isPromise(stored) ? stored.then(requireOwn) : requireOwn(stored)
 }
 
 /**
@@ -77,7 +77,7 @@ export function readRecord (request: FastifyRequest, resource: OwnedResource): M
     return { id, row, viewer }
   }
   const found = readStored(resource.engine, resource, { id, scope: viewer.scope })
-  return found instanceof Promise ? found.then(toStored) : toStored(found)
+  return isPromise(found) ? found.then(toStored) : toStored(found)
 }
 
 /**

@@ -8,6 +8,7 @@ import { reads } from './operations.js'
 import { isHash, type Credentials } from './passwords.js'
 import type { ClosedPolicy, Policy } from './policy.js'
 import { checkOptions, requireField, userColumns, type UserAuthOptions } from './user-options.js'
+import { isPromise } from '../values/values.js'
 
 /** The user whom `userAuth` and `adminAuth` find, with the id, the flag `admin` and the fields `Names`. */
 export type UserOf<M extends Model, Names extends FieldNameOf<M> = never> = Flat<
@@ -68,10 +69,10 @@ function authenticatorFor (users: Model, columns: UserColumns, options: UserAuth
           return matches && user?.active === true ? user.identity : null
         }
         const matches = passwords.matches(given, { stored, verify })
-        return matches instanceof Promise ? matches.then(toIdentity) : toIdentity(matches)
+        return isPromise(matches) ? matches.then(toIdentity) : toIdentity(matches)
       }
       const user = findUser(given.username)
-      return user instanceof Promise ? user.then(admit) : admit(user)
+      return isPromise(user) ? user.then(admit) : admit(user)
     }
   }
 }

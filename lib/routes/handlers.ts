@@ -23,7 +23,7 @@ import { requireNoQuery } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
-import type { Json } from '../values/values.js'
+import { isPromise, type Json } from '../values/values.js'
 import { answerRead, requireMatch, tagged } from './conditional.js'
 import { readWithQuery, serializeBy } from './including.js'
 import {
@@ -55,7 +55,7 @@ export const list: Handler<ListEnvelope> = (resource) => (request, reply) => {
   }
   const page = runList(reader, layout?.base ?? resource, plan)
   if (wanted.counts) return countedBy(page, (page) => runCount(reader, resource, plan, page), toAnswer)
-  return page instanceof Promise ? page.then((page) => toAnswer(page)) : toAnswer(page)
+  return isPromise(page) ? page.then((page) => toAnswer(page)) : toAnswer(page)
 }
 
 async function countedBy (
@@ -74,7 +74,7 @@ export const read: Handler<ModelRecord | undefined> = (resource) => (request, re
     return tagOf === undefined ? toRead(row) : answerRead(request, reply, tagOf, toRead(row))
   }
   const found = readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
-  return found instanceof Promise ? found.then(toAnswer) : toAnswer(found)
+  return isPromise(found) ? found.then(toAnswer) : toAnswer(found)
 }
 
 export const create: Handler<ModelRecord> = (resource) => (request, reply) => {
@@ -86,10 +86,10 @@ export const create: Handler<ModelRecord> = (resource) => (request, reply) => {
     return tagOf === undefined ? record : tagged(reply, tagOf, record)
   }
   const payload = parsePayload(request.body, request.headers['content-type'])
-  const row = payload instanceof Promise
+  const row = isPromise(payload)
     ? payload.then((payload) => createRow(resource, request, payload))
     : createRow(resource, request, payload)
-  return row instanceof Promise ? row.then(toAnswer) : toAnswer(row)
+  return isPromise(row) ? row.then(toAnswer) : toAnswer(row)
 }
 
 function createRow (resource: Resource, request: FastifyRequest, payload: Payload): MaybePromise<Row> {
@@ -98,7 +98,7 @@ function createRow (resource: Resource, request: FastifyRequest, payload: Payloa
   const planned = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
   if (hooked !== undefined) return createWithHooks({ resource, hooked, request, viewer }, planned)
   const plan = passwords.hashIn(planned.plan)
-  return plan instanceof Promise
+  return isPromise(plan)
     ? plan.then((plan) => runCreate(engine, resource, plan, planned.guard))
     : runCreate(engine, resource, plan, planned.guard)
 }
@@ -111,10 +111,10 @@ export const update: Handler<ModelRecord> = (resource) => (request, reply) => {
     tagOf === undefined ? toWritten(row) : tagged(reply, tagOf, toWritten(row))
   const parse = request.method === 'PATCH' ? parsePatch : parsePayload
   const payload = parse(request.body, request.headers['content-type'])
-  const row = payload instanceof Promise
+  const row = isPromise(payload)
     ? payload.then((payload) => updateRow(resource, request, payload, requireUnchanged))
     : updateRow(resource, request, payload, requireUnchanged)
-  return row instanceof Promise ? row.then(toAnswer) : toAnswer(row)
+  return isPromise(row) ? row.then(toAnswer) : toAnswer(row)
 }
 
 function updateRow (
@@ -143,8 +143,8 @@ function updateUnlocked (
     runUpdate(engine, resource, { id: record.id, ownerId: record.ownerId, plan, guard: planned.guard, unchanged })
   const orRepeat = (row: Row | undefined): MaybePromise<Row> => row ?? repeatUpdate(write, planned, record)
   const plan = passwords.hashIn(planned.plan)
-  const row = plan instanceof Promise ? plan.then(run) : run(plan)
-  return row instanceof Promise ? row.then(orRepeat) : orRepeat(row)
+  const row = isPromise(plan) ? plan.then(run) : run(plan)
+  return isPromise(row) ? row.then(orRepeat) : orRepeat(row)
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {

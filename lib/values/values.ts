@@ -11,6 +11,14 @@ export function isRecordKey (value: unknown): value is RecordKey {
   return typeof value === 'number' || typeof value === 'string'
 }
 
+/**
+ * True if a result is a promise, also one of another library. `instanceof` would not tell, because an application may
+ * replace `Promise`, and async functions return that of the language.
+ */
+export function isPromise<Result> (result: Result | PromiseLike<Result>): result is Promise<Result> {
+  return typeof (result as { readonly then?: unknown } | null | undefined)?.then === 'function'
+}
+
 const int32 = 2 ** 31
 const int64 = 2n ** 63n
 const integerText = /^(?:0|-?[1-9]\d*)$/

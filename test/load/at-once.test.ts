@@ -47,3 +47,37 @@ test('D-283: SQLite answers in one call what needs no password check, no form an
   t.equal((await site.delete('/api/message/1/', alice)).statusCode, 204)
   t.strictSame(waited, ['GET', 'POST', 'DELETE'])
 })
+
+test('D-283: an application may wrap the handlers in async functions', async (t) => {
+  const sent: unknown[] = []
+  const site = await buildApp(t, {
+    prepare: (app) => {
+      app.addHook('onRoute', (route) => {
+        const { handler } = route
+        route.handler = async function (request, reply) { return await handler.call(this, request, reply) }
+      })
+      app.addHook('onSend', async (_request, _reply, payload) => {
+        await nextTurn()
+        sent.push(payload)
+        return payload
+      })
+    },
+    undocumented: 'the hook must be the only one of its kind'
+  })
+  t.hasStrict((await site.post('/api/message/', { content: 'a' }, { as: 'alice' })).json(), { id: 1, content: 'a' })
+  t.hasStrict((await site.get('/api/message/1/')).json(), { id: 1, content: 'a' })
+  t.equal((await site.get('/api/message/')).json<{ objects: unknown[] }>().objects.length, 1)
+  t.equal(sent.length, 3, 'each is answered once')
+})
+
+test('D-283: an application may replace Promise', async (t) => {
+  const site = await buildApp(t)
+  const alice = { as: 'alice' }
+  const { Promise: original } = globalThis
+  t.teardown(() => { globalThis.Promise = original })
+  globalThis.Promise = class extends original<unknown> {} as PromiseConstructor
+  const form = { ...alice, headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+  t.hasStrict((await site.post('/api/message/', 'data=%7B%22content%22%3A%22a%22%7D', form)).json(), { content: 'a' })
+  t.hasStrict((await site.get('/api/message/?count=true')).json(), { meta: { count: 1 } })
+  t.equal((await site.delete('/api/message/1/', alice)).statusCode, 204)
+})

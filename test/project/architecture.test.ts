@@ -41,7 +41,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'errors'
   ],
   openapi: ['type resource', 'schemas', 'policy', 'plan', 'request', 'model', 'type fields', 'values', 'errors'],
-  'plugin/scheduling': ['policy', 'engines', 'events', 'errors'],
+  'plugin/scheduling': ['policy', 'engines', 'events', 'errors', 'values'],
   routes: [
     'type plugin/scheduling', 'openapi', 'type resource', 'response', 'schemas', 'policy', 'database', 'plan',
     'request', 'type model', 'type engines', 'values', 'errors'

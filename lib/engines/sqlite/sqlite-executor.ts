@@ -8,6 +8,7 @@ import { sqliteDialect } from './dialect.js'
 import type { GroupCommit } from './group-commit.js'
 import { isLocked } from './lock.js'
 import { withValueCode } from './value-failure.js'
+import { isPromise } from '../../values/values.js'
 
 /** Parts that the executors of one database share. */
 export interface SharedParts {
@@ -58,7 +59,7 @@ export class SqliteExecutor implements Executor {
       const { statement } = prepared
       if (!statement.readonly) {
         const outcome = commits.execute(this.#writing(prepared, query))
-        return outcome instanceof Promise ? this.#written(query, start, outcome) : this.#told(query, start, outcome)
+        return isPromise(outcome) ? this.#written(query, start, outcome) : this.#told(query, start, outcome)
       }
       const values = statement.get(query.parameters)
       events.end(start, query, values === undefined ? 0 : 1)

@@ -8,6 +8,7 @@ import { connectionsOf } from './connections.js'
 import { openSlotQueues, openTurnQueues, type Queues } from './queues.js'
 import type { RequestQueue } from './request-queue.js'
 import { keepingSlot, releasing, SlotQueue, type RouteHandler } from './slot-queue.js'
+import { isPromise } from '../../values/values.js'
 
 /** The hooks and the handler that scheduling gives to a route. */
 export interface Schedule {
@@ -57,12 +58,11 @@ export class Scheduler {
   #batching (handle: RouteHandler): RouteHandler {
     return (request, reply) => {
       const answer = handle(request, reply)
-      if (answer instanceof Promise) return this.#held(answer)
+      if (isPromise(answer)) return this.#held(answer)
       const flushed = this.#batcher.wait()
       if (flushed !== undefined) return flushed.then(() => answer)
-      // Not returned: Fastify would take `undefined` for an answer that is sent later.
-      reply.send(answer)
-      return undefined
+      // Fastify takes `undefined` for an answer that is sent later, but not a promise of it.
+      return answer === undefined ? Promise.resolve() : answer
     }
   }
 
