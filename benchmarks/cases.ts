@@ -73,7 +73,7 @@ function at (one: number, eight: number, fifty: number): Targets {
 }
 
 /** Reasons that profiles of both sides show, function by function. */
-const writes = 'profiles of both sides show: naming and checking each field, the digest of the credentials, hooks, and steps that may wait. On SQLite the system calls are the same. With one connection, each µs counts for more (measurements.md)'
+const writes = 'profiles of both sides show: naming and checking each field, the digest of the credentials, hooks, and on servers steps that wait. On SQLite the system calls are the same. With one connection, each µs counts for more (measurements.md)'
 const reads = 'profiles on a server show: steps that may wait (2 µs), the deadline of each statement, and the code that closes a broken connection (1 to 2)'
 const outbox = 'hooks get Kysely, which takes 50 µs more by hand, too (create-outbox-kysely). The rest is the create itself, and a transaction whose steps may wait: begin, two inserts, commit (measurements.md)'
 const scoped = 'what the list without a scope misses with one connection (list-20), the deadline of the statement (2.6 µs), and planning the conditions (4). By hand they are part of the program (measurements.md)'

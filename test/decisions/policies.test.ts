@@ -642,7 +642,7 @@ if (engine === 'sqlite') {
     const db = await openDatabase(t)
     for (const statement of [
       'create table number (code integer not null)',
-      'with recursive n(i) as (select 1 union all select i + 1 from n where i < 4000) ' +
+      'with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) ' +
         'insert into number select i from n',
       'create view pair as select x.code as id, y.code as first from number x cross join number y'
     ]) await sql.raw(statement).execute(db)
