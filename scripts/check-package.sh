@@ -24,8 +24,8 @@ consumer () (
     cp -r "$root/dist/examples/site" site
 )
 
-# use_driver MAJOR: better-sqlite3 12 is compiled on install, which takes a minute: what npm ci has compiled is taken, if
-# it is the same.
+# use_driver MAJOR: better-sqlite3 12 is compiled on install, which takes a minute: what npm ci has compiled is taken,
+# if it is the same.
 use_driver () (
   built=$root/scripts/sqlite-drivers/node20/node_modules/better-sqlite3
   if (( $1 >= 13 )); then return; fi

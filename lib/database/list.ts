@@ -6,8 +6,8 @@ import { firstLimits, listStatement, narrowedToRows, type ReadLimits } from '../
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import { wholeKey } from '../sql/ordering.js'
 import { itemAt } from '../values/lookup.js'
-import type { Engine } from './engine.js'
 import { isPromise } from '../values/values.js'
+import type { Engine } from './engine.js'
 
 /** Rows of one page, with the position at which the next page begins. */
 export interface Page {

@@ -39,7 +39,7 @@ interface Labelled {
   readonly label?: StatementLabel | undefined
 }
 
-/** What the event about a statement says of its end. */
+/** The part of the event about a statement that tells of its end. */
 type Ending = Pick<StatementMessage, 'outcome' | 'code' | 'rows' | 'duration'>
 
 /**

@@ -4,11 +4,11 @@ import { compileFindUser, type FoundUser, type UserColumns } from '../database/f
 import type { Model } from '../model/define-model.js'
 import type { KeyOf } from '../model/field.js'
 import type { FieldNameOf, FieldValueOf, Flat } from '../model/types.js'
+import { isPromise } from '../values/values.js'
 import { reads } from './operations.js'
 import { isHash, type Credentials } from './passwords.js'
 import type { ClosedPolicy, Policy } from './policy.js'
 import { checkOptions, requireField, userColumns, type UserAuthOptions } from './user-options.js'
-import { isPromise } from '../values/values.js'
 
 /** The user whom `userAuth` and `adminAuth` find, with the id, the flag `admin` and the fields `Names`. */
 export type UserOf<M extends Model, Names extends FieldNameOf<M> = never> = Flat<
@@ -63,12 +63,13 @@ function authenticatorFor (users: Model, columns: UserColumns, options: UserAuth
       const admit = (user: FoundUser | undefined) => {
         // The password of an inactive user is not checked: a match would be remembered, and the next answer would come
         // sooner and so reveal it.
-        const stored = user?.active === true ? user.password : null
+        const active = user?.active === true ? user : undefined
         const toIdentity = (matches: boolean): FoundUser['identity'] | null => {
-          if (user?.active === true) warnOf(stored, request.log)
-          return matches && user?.active === true ? user.identity : null
+          if (active === undefined) return null
+          warnOf(active.password, request.log)
+          return matches ? active.identity : null
         }
-        const matches = passwords.matches(given, { stored, verify })
+        const matches = passwords.matches(given, { stored: active?.password ?? null, verify })
         return isPromise(matches) ? matches.then(toIdentity) : toIdentity(matches)
       }
       const user = findUser(given.username)

@@ -30,11 +30,7 @@ export function cacheShapes (): Shapes {
   })
 }
 
-/**
- * Returns a compiled statement without its syntax tree, because a whole tree takes many times as much memory as the
- * text. Only whether a statement is a select is read from the tree later. So a select keeps the kind of its root node,
- * and any other statement gets that of an update.
- */
+/** Estimates how many bytes a statement takes in the cache, with its shape. */
 function bytesOf ({ sql, parameters }: CompiledQuery, shape: string): number {
   return 500 + shape.length + sql.length + 32 * parameters.length
 }

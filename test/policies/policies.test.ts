@@ -331,6 +331,16 @@ test('what a policy closes nobody may do, and nobody is asked who he is', async 
   t.notOk(asked.includes('DELETE'))
 })
 
+test('a policy may give its user at once, or by a promise of any library', async (t) => {
+  const admin = { id: 3, admin: true }
+  const thenable = { then: (resolve: (user: unknown) => void) => { resolve(admin) } } as unknown as Promise<PolicyUser>
+  for (const given of [admin, thenable]) {
+    t.strictSame(await statusesOf(await notesUnder(t, { ...tokens, authenticator: () => () => given })), done)
+  }
+  const nobody = await notesUnder(t, { ...tokens, authenticator: () => () => undefined })
+  t.equal((await nobody.post('/api/note/', { message: 'x' })).statusCode, 401)
+})
+
 const careless: Record<string, Partial<Policy>> = {
   'finds out undefined': { authenticator: () => async () => undefined as unknown as null },
   'finds out nothing of use': { authenticator: () => async () => ({}) as PolicyUser },

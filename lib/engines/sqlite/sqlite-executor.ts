@@ -1,4 +1,5 @@
 import type { Events } from '../../events/events.js'
+import { isPromise } from '../../values/values.js'
 import type { ArrayRows, Executor, MaybePromise, Outcome, Query } from '../executor.js'
 import { effectOf, isRead } from '../retry.js'
 import { Repeatable, toStatementError } from '../statement-failure.js'
@@ -8,7 +9,6 @@ import { sqliteDialect } from './dialect.js'
 import type { GroupCommit } from './group-commit.js'
 import { isLocked } from './lock.js'
 import { withValueCode } from './value-failure.js'
-import { isPromise } from '../../values/values.js'
 
 /** Parts that the executors of one database share. */
 export interface SharedParts {

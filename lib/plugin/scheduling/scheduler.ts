@@ -4,11 +4,11 @@ import { BurstDetector } from '../../engines/event-loop-turn.js'
 import { Events } from '../../events/events.js'
 import { reads, type Operation } from '../../policy/operations.js'
 import type { Protection } from '../../policy/protection.js'
+import { isPromise } from '../../values/values.js'
 import { connectionsOf } from './connections.js'
 import { openSlotQueues, openTurnQueues, type Queues } from './queues.js'
 import type { RequestQueue } from './request-queue.js'
 import { keepingSlot, releasing, SlotQueue, type RouteHandler } from './slot-queue.js'
-import { isPromise } from '../../values/values.js'
 
 /** The hooks and the handler that scheduling gives to a route. */
 export interface Schedule {
