@@ -7,7 +7,7 @@ import { conditionSql, withoutSeeks } from '../sql/condition.js'
 import { selection } from '../sql/selection.js'
 import { oneRow, withParameters, withReplacement } from '../sql/statements.js'
 import { isPromise, type Json, type RecordKey } from '../values/values.js'
-import { readHandle, type AnyKysely, type Handle } from './engine.js'
+import type { Handle } from './engine.js'
 
 /** Columns of a user model that a login needs. */
 export interface UserColumns {
@@ -30,18 +30,22 @@ export interface FoundUser {
 }
 
 /**
- * Returns a function that finds a user by exact name, even an inactive one; it returns undefined if there is none. Of
- * several users with that name, it finds the one with the lowest id. The function reads the database at each call, so
- * that a change of the user counts at once.
+ * Finds a user by exact name, even an inactive one; returns undefined if there is none. Of several users with that
+ * name, it finds the one with the lowest id. It reads the database at each call, so that a change of the user counts at
+ * once.
  */
-export function compileFindUser (
-  given: AnyKysely, users: Model, columns: UserColumns
-): (username: string) => MaybePromise<FoundUser | undefined> {
-  const handle = readHandle(given)
-  const { dialect, executor } = handle
-  const query = compileUserQuery(handle, users, columns)
+export type FindUser = (username: string) => MaybePromise<FoundUser | undefined>
+
+/**
+ * Returns the {@link FindUser} of a model.
+ *
+ * @param engine  its dialect must know the types of the model's columns, as that of a resource does
+ */
+export function compileFindUser (engine: Handle, users: Model, columns: UserColumns): FindUser {
+  const { dialect, executor } = engine
+  const query = compileUserQuery(engine, users, columns)
   const other = dialect.seeksByCollation
-    ? compileUserQuery({ ...handle, dialect: withoutSeeks(dialect) }, users, columns)
+    ? compileUserQuery({ ...engine, dialect: withoutSeeks(dialect) }, users, columns)
     : undefined
   const toUser = userMaker(users.primaryKey, columns, dialect)
   return (username) => {

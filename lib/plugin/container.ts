@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { checkCompiler } from '../../schemas/check.js'
 import { openEngine, type Engine } from '../database/engine.js'
+import { compileFindUser } from '../database/find-user.js'
 import { errors } from '../errors.js'
 import { Events, eventsOf } from '../events/events.js'
 import type { Column } from '../model/column.js'
@@ -54,7 +55,7 @@ export function openContainer (
     const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded, events)
     const serializerOf = isolate(scope, scheduler)
     const passwords = new Passwords(events)
-    const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
+    const authenticateBy = authenticators(await policySetting(scope, { db, passwords, ...engines }))
     const shared = sharedGuards(scope, scheduler, allowedOrigins)
     const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
     const setting = { ...engines, ...compilers, ...urlsOf(scope), limits, passwords }
@@ -144,6 +145,13 @@ function sharedGuards (
   { log }: FastifyInstance, scheduler: Scheduler, allowedOrigins: CheckedOptions['allowedOrigins']
 ) {
   return { scheduler, refuseForeign: browserGuard(allowedOrigins), noteSwagger2: swagger2Warning(log) }
+}
+
+async function policySetting (
+  scope: FastifyInstance, { db, passwords, engine }: Pick<PolicySetting, 'db'> & Pick<Resource, 'passwords' | 'engine'>
+): Promise<PolicySetting> {
+  const credentials = await readCredentials(scope)
+  return { db, passwords, credentials, userFinder: (users, columns) => compileFindUser(engine, users, columns) }
 }
 
 /**

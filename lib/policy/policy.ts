@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyKysely } from '../database/engine.js'
+import type { FindUser, UserColumns } from '../database/find-user.js'
 import type { Model } from '../model/define-model.js'
 import type { RecordKey } from '../values/values.js'
 import type { Operation } from './operations.js'
@@ -38,6 +39,8 @@ export interface SecurityScheme {
 /** Tools that a policy gets at setup. */
 export interface PolicySetting {
   readonly db: AnyKysely
+  /** Returns a function that finds the users of a model by name, with the values that records show. */
+  readonly userFinder: (users: Model, columns: UserColumns) => FindUser
   /** Returns the HTTP Basic credentials of a request; undefined if they are missing or malformed. */
   readonly credentials: (request: FastifyRequest, reply: FastifyReply) => Credentials | undefined
   readonly passwords: Passwords

@@ -1,6 +1,6 @@
 import basicAuth from '@fastify/basic-auth'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { compileFindUser, type FoundUser, type UserColumns } from '../database/find-user.js'
+import type { FoundUser, UserColumns } from '../database/find-user.js'
 import type { Model } from '../model/define-model.js'
 import type { KeyOf } from '../model/field.js'
 import type { FieldNameOf, FieldValueOf, Flat } from '../model/types.js'
@@ -54,8 +54,8 @@ function policyFor (users: Model, options: UserAuthOptions = {}): Policy {
 
 function authenticatorFor (users: Model, columns: UserColumns, options: UserAuthOptions): Policy['authenticator'] {
   const { verify } = options
-  return ({ db, credentials, passwords }) => {
-    const findUser = compileFindUser(db, users, columns)
+  return ({ userFinder, credentials, passwords }) => {
+    const findUser = userFinder(users, columns)
     const warnOf = hashWarning(users, columns, options)
     return (request, reply) => {
       const given = credentials(request, reply)
