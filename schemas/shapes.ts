@@ -44,7 +44,7 @@ export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
  * than 0 and 1, a date before our era. Records show null for such a value, even if the field is not nullable.
  */
 const unshowableKinds: ReadonlySet<StorageName> =
-  new Set(['number', 'integer', 'decimal', 'boolean', 'datetime', 'date'])
+  new Set(['key', 'number', 'integer', 'decimal', 'boolean', 'datetime', 'date'])
 
 function kindOf (column: Column): TSchema {
   return valueKindOf(column).schema(valueOptionsOf(column))

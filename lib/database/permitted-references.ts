@@ -1,6 +1,6 @@
 import type { RecordGuard } from '../plan/record-guard.js'
 import { permittedReferences } from '../sql/scoped-statements.js'
-import type { StatementShape } from '../sql/statements.js'
+import { toFindText, type StatementShape } from '../sql/statements.js'
 import type { Engine } from './engine.js'
 import { Unwritten } from './explain-failure.js'
 import { OpenTransaction } from './transaction.js'
@@ -19,6 +19,6 @@ export async function requirePermittedReferences (
 ): Promise<void> {
   const { dialect: { subqueriesLockRows }, executor } = engine
   if (!subqueriesLockRows || references.length === 0 || executor instanceof OpenTransaction) return
-  const { row } = await executor.execute(permittedReferences(engine, shape, references))
+  const { row } = await executor.execute(toFindText(permittedReferences(engine, shape, references)))
   if (row === undefined) throw new Unwritten()
 }

@@ -1,4 +1,5 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
+import { anyOf } from '../engines/any-of.js'
 import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, Stored } from '../engines/storage.js'
 import { keysOf } from '../values/lookup.js'
@@ -115,5 +116,5 @@ function isOneOf (column: ConditionColumn, values: readonly Parameter[], dialect
 }
 
 function any (values: readonly Parameter[], condition: (value: Parameter) => RawBuilder<SqlBool>): RawBuilder<SqlBool> {
-  return sql<SqlBool>`(${sql.join(values.map(condition), sql` or `)})`
+  return anyOf(values.map(condition))
 }

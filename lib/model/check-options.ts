@@ -55,10 +55,11 @@ export function checkOptions (where: string, name: string, { kind, options }: Fi
   if (fault !== undefined) throw new InvalidModel(`${where}: ${fault}`)
 }
 
-function optionFault ({ nullable, onDelete, format, ...options }: FieldOptions): string | undefined {
+function optionFault ({ nullable, unique, onDelete, format, ...options }: FieldOptions): string | undefined {
   const { precision, scale } = digitsOf(options)
   if (format !== undefined && !formats.includes(format)) return `'format' is one of ${formatNames.join(', ')}`
   if (nullable !== undefined && typeof nullable !== 'boolean') return "'nullable' is true or false"
+  if (unique !== undefined && typeof unique !== 'boolean') return "'unique' is true or false"
   if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
   if (onDelete !== undefined && !deletions.includes(onDelete)) {
     return "'onDelete' is 'restrict', 'cascade' or 'set null'"

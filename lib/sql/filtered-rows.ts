@@ -1,4 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { anyOf } from '../engines/any-of.js'
 import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, Slot } from '../engines/storage.js'
 import { operators } from '../fields/operators.js'
@@ -94,9 +95,9 @@ function filterSql (
   if (listDeadline === undefined || operators[condition.operator].syntax !== 'pattern') {
     return conditionSql(condition, dialect)
   }
-  const patterns = condition.values.map((value) =>
-    sql`(${listDeadline.everyRow(key, deadline)} and ${conditionSql({ ...condition, values: [value] }, dialect)})`)
-  return sql<SqlBool>`(${sql.join(patterns, sql` or `)})`
+  const inTime = listDeadline.everyRow(key, deadline)
+  return anyOf(condition.values.map((value) =>
+    sql<SqlBool>`${inTime} and ${conditionSql({ ...condition, values: [value] }, dialect)}`))
 }
 
 /** Returns the first column of the primary key of each table, by the table's alias. */

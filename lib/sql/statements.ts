@@ -93,8 +93,8 @@ export function compileStatements (
 ): Statements {
   const { db, dialect } = engine
   const { model, visible, stored, created } = shape
-  const read = ({ dialect }: SqlContext, columns: readonly Column[]) =>
-    where(db.selectFrom(model.table).select(selection(columns, dialect)), isTheOne(engine, shape))
+  const read = (context: SqlContext, columns: readonly Column[]) =>
+    where(db.selectFrom(model.table).select(selection(columns, context.dialect)), isTheOne(context, shape))
   const table = db.insertInto(model.table)
   const insert = created.length === 0 ? table.expression(dialect.emptyRow) : table.values(slotsOf(created))
   const compile = (operation: StatementOperation, query: Compilable): Statement =>

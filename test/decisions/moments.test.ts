@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { test, type Test } from 'tap'
 import {
-  boolean, createTables, date, datetime, decimal, defineModel, integer, json, number, text, uuid, type Field, type Model
+  boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text, uuid,
+  type Field, type Model
 } from '../../lib/index.js'
 import { inspect, introspect, writeMigration } from '../../lib/tools.js'
 import type { Tables } from '../../lib/engines/executor.js'
@@ -457,6 +458,43 @@ if (engine === 'sqlite') {
     t.strictSame((await put('/api/thing/9/', { ...shown, price: '1.00' })).json(), { ...shown, price: '1.00' })
     const stored = await db.selectFrom('thing').selectAll().where('id', '=', 9).executeTakeFirst()
     t.match(stored, { price: 1, data: 'x', count: 'n/a', done: 5 })
+  })
+
+  test('D-129: a foreign key that is no integer is null, and does not make a list fail', async (t) => {
+    const db = await openDatabase(t)
+    await sql`pragma foreign_keys = off`.execute(db)
+    await sql`create table writer (id integer primary key, name text not null)`.execute(db)
+    await sql`create table book (id integer primary key, title text not null, writer_id integer references writer,
+      editor_id integer not null references writer)`.execute(db)
+    await sql`insert into writer values (0, 'x'), (1, 'y')`.execute(db)
+    await sql`insert into book values (1, 'a', '', ''), (2, 'b', 'n/a', 'n/a'), (3, 'c', 1.5, 1.5), (4, 'd', 1, 1)`
+      .execute(db)
+    await sql`pragma foreign_keys = on`.execute(db)
+    const Writer = defineModel('Writer', { name: text() })
+    const Book = defineModel('Book', {
+      title: text(), writer: foreignKey(() => Writer, { nullable: true }), editor: foreignKey(() => Writer)
+    })
+    const { get, put } = await buildApp(t, {
+      models: [],
+      options: { db, defaultAuth: everybody },
+      register: (registry) => {
+        registry.register(Writer)
+        registry.register(Book)
+      },
+      undocumented: 'the table of another program'
+    })
+    const { objects } = (await get('/api/book/?ordering=id')).json()
+    t.strictSame(objects.map(({ writer_id: writer, editor_id: editor }: Record<string, unknown>) => [writer, editor]), [
+      [null, null], [null, null], [null, null], [1, 1]
+    ])
+    t.strictSame((await put('/api/book/1/', { title: 'e' })).json(), {
+      id: 1, title: 'e', writer_id: null, editor_id: null
+    })
+    const stored = await db.selectFrom('book').selectAll().where('id', '=', 1).executeTakeFirst()
+    t.match(stored, { title: 'e', writer_id: '', editor_id: '' })
+    t.strictSame((await get('/api/book/1/?include=writer,editor')).json(), {
+      id: 1, title: 'e', writer_id: null, writer: null, editor_id: null, editor: null
+    })
   })
 
   test('D-126: dates in a column that is not declared as date are compared as shown, too', async (t) => {

@@ -614,11 +614,41 @@ test('a reference that an old column of MariaDB cannot hold leads nowhere, also 
   await app.register(restModels, { db, defaultAuth: openAuth() })
   app.restModels.register(Customer, { scope: () => ({ tenant: 1 }) })
   app.restModels.register(Order, { beforeWrite: () => {} })
+  app.restModels.register(Order, { path: 'plain' })
   await app.restModels.setup()
-  for (const [method, url] of [['POST', '/api/order/'], ['PUT', '/api/order/1/']] as const) {
-    const answer = await app.inject({ method, url, payload: { customer: '😀' } })
-    t.match(answer.json(), { statusCode: 400, code: 'REST_MODELS_UNKNOWN_REFERENCE' }, method)
+  for (const path of ['order', 'plain']) {
+    for (const [method, url] of [['POST', `/api/${path}/`], ['PUT', `/api/${path}/1/`]] as const) {
+      const answer = await app.inject({ method, url, payload: { customer: '😀' } })
+      t.match(answer.json(), { statusCode: 400, code: 'REST_MODELS_UNKNOWN_REFERENCE' }, `${method} ${path}`)
+    }
   }
+})
+
+test('D-247: a text key is compared letter by letter, also if its collation is another in readDb', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const other = new URL(url)
+  other.pathname = `/rest_models_test_read_${process.pid}`
+  await runSql(url, `create database ${other.pathname.slice(1)}`)
+  t.teardown(async () => { await runSql(url, `drop database ${other.pathname.slice(1)}`) })
+  const Tag = defineModel('Tag', { id: text({ maxLength: 20 }), name: text() })
+  const [db, readDb] = [plain.mariadb(url), plain.mariadb(other.href)]
+  for (const [target, collation] of [[db, 'utf8mb4_nopad_bin'], [readDb, 'utf8mb4_general_ci']] as const) {
+    await sql.raw(`create table tag (id varchar(20) character set utf8mb4 collate ${collation} primary key, ` +
+      'name varchar(20) not null)').execute(target)
+    await sql`insert into tag values ('abc', 'x')`.execute(target)
+  }
+  const app = Fastify()
+  t.teardown(async () => {
+    await app.close()
+    await Promise.all([db.destroy(), readDb.destroy()])
+  })
+  await app.register(restModels, { db, readDb, defaultAuth: openAuth() })
+  app.restModels.register(Tag)
+  await app.restModels.setup()
+  t.equal((await app.inject('/api/tag/abc/')).statusCode, 200)
+  t.equal((await app.inject('/api/tag/ABC/')).statusCode, 404)
+  t.same((await app.inject('/api/tag/?id=ABC')).json().objects, [])
 })
 
 test('a choice in a column of MariaDB is ordered and paged as text, whatever its collation', async (t) => {

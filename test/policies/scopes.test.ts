@@ -411,6 +411,20 @@ test('D-142: three lists of 16,384 values are answered', async (t) => {
   t.ok((await get('/api/project/', as(1))).json().objects.length > 0)
 })
 
+test('D-142: a list of 2,000 patterns or bounds is answered', async (t) => {
+  const patterns = Array.from({ length: 2000 }, (_, index) => `${index}%`)
+  const bounds = Array.from({ length: 2000 }, (_, index) => index + 10)
+  const { get, put } = await appOf(t, (registry) => {
+    registry.register(Project, {
+      auth: members,
+      scope: () => ({ name__like: [...patterns, '%'], name__ilike: [...patterns, '%'], rank__lt: bounds })
+    })
+  })
+  t.equal((await get('/api/project/2/', as(1))).statusCode, 200)
+  t.ok((await get('/api/project/', as(1))).json().objects.length > 0)
+  t.equal((await put('/api/project/2/', { note: 'x' }, as(1))).statusCode, 200)
+})
+
 const wrongScopes: ReadonlyArray<readonly [scope: () => unknown, log: RegExp]> = [
   [() => ({ company: undefined }), /'Project' gives undefined for 'company'/],
   [() => ({ compnay: 1 }), /'compnay'.*did you mean 'company'/],

@@ -813,6 +813,11 @@ const careless: Record<string, { wrong: () => unknown, code: string, names: RegE
     code: 'INVALID_MODEL',
     names: /field 'a'.*'nullable' is true or false/
   },
+  'unique as a word': {
+    wrong: () => defineModel('X', { a: text({ unique: 'true' as never }) }),
+    code: 'INVALID_MODEL',
+    names: /field 'a'.*'unique' is true or false/
+  },
   'a minimum above the maximum': {
     wrong: () => defineModel('X', { a: integer({ minimum: 5, maximum: 1 }) }),
     code: 'INVALID_MODEL',
