@@ -7,14 +7,16 @@ import { test } from 'tap'
 import { compile } from '../support/compile.js'
 import { pageFiles, readPage, type Page } from './page.js'
 
-/** What the pieces of pages are about without saying it: the app, and the models of the front page. */
+/** What the pieces of pages are about without saying it: the app, and what the front page imports and defines. */
 const surroundings = `
 import type { FastifyInstance } from 'fastify'
-import restModelsPlugin, { boolean, datetime, defineModel, foreignKey, password, text } from 'fastify-rest-models'
+import restModelsPlugin, * as library from 'fastify-rest-models'
 import { openMariadb as mariadb } from 'fastify-rest-models/mariadb'
 import { openPostgres as postgres } from 'fastify-rest-models/postgres'
+import type { openSqlite } from 'fastify-rest-models/sqlite'
 import type { Pool } from 'pg'
 
+const { boolean, datetime, defineModel, foreignKey, password, text } = library
 const UserModel = defineModel('User', {
   username: text({ unique: true }), password: password(), email: text(),
   join_date: datetime({ default: 'now' }), active: boolean({ default: true }), admin: boolean({ default: false })
@@ -24,12 +26,17 @@ const MessageModel = defineModel('Message', { user: foreignKey(() => UserModel),
 
 declare global {
   const app: FastifyInstance
+  const db: ReturnType<typeof openSqlite>
   const pool: Pool
   const restModels: typeof restModelsPlugin
   const openMariadb: typeof mariadb
   const openPostgres: typeof postgres
   const User: typeof UserModel
   const Message: typeof MessageModel
+  const createTables: typeof library.createTables
+  const defineModel: typeof library.defineModel
+  const text: typeof library.text
+  const userAuth: typeof library.userAuth
 }
 `
 
@@ -37,9 +44,9 @@ declare global {
 const nest = `
 declare module 'reflect-metadata'
 declare module '@nestjs/common' {
-  export function Module (metadata: { controllers: object[] }): (target: object, context: ClassDecoratorContext) => void
-  export function Controller (prefix: string): (target: object, context: ClassDecoratorContext) => void
-  export function Get (): (target: object, context: ClassMethodDecoratorContext) => void
+  export function Module (metadata: { controllers: object[] }): ClassDecorator
+  export function Controller (prefix: string): ClassDecorator
+  export function Get (): MethodDecorator
 }
 declare module '@nestjs/platform-fastify' {
   import type { FastifyInstance, FastifyServerOptions } from 'fastify'
@@ -67,7 +74,7 @@ function mistakesIn (pages: ReadonlyArray<Pick<Page, 'file' | 'blocks'>>, folder
     }
   }
   for (const [name, content] of files) writeFileSync(join(folder, name), content)
-  const settings = { noUnusedLocals: false, noUnusedParameters: false }
+  const settings = { noUnusedLocals: false, noUnusedParameters: false, experimentalDecorators: true }
   return compile([...files.keys()].map((name) => join(folder, name)), settings)
 }
 
@@ -84,6 +91,19 @@ test('the pieces in TypeScript compile', (t) => {
     mistakes.filter((mistake) => mistake.includes('wrong-md')), [/'nothing' does not exist/],
     'a piece that does not compile is seen'
   )
+  t.end()
+})
+
+test('the first piece of docs/hooks.md takes the place of the line of the README that registers messages', (t) => {
+  const program = readPage('README.md').blocks.find(({ language }) => language === 'js')?.content ?? ''
+  const piece = readPage('docs/hooks.md').blocks.find(({ language }) => language === 'ts')?.content ?? ''
+  const line = "app.restModels.register(Message, { ownerField: 'user' })"
+  t.ok(program.includes(line))
+  const folder = mkdtempSync(resolve('dist', 'pasted-'))
+  t.teardown(() => { rmSync(folder, { recursive: true }) })
+  const path = join(folder, 'site.ts')
+  writeFileSync(path, program.replace(line, () => piece))
+  t.same(compile([path], { noPropertyAccessFromIndexSignature: false }), [])
   t.end()
 })
 
