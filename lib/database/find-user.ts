@@ -6,7 +6,7 @@ import type { Model } from '../model/define-model.js'
 import { conditionSql, withoutSeeks } from '../sql/condition.js'
 import { selection } from '../sql/selection.js'
 import { oneRow, withParameters, withReplacement } from '../sql/statements.js'
-import { isPromise, type Json, type RecordKey } from '../values/values.js'
+import { isPromise, type RecordKey } from '../values/values.js'
 import type { Handle } from './engine.js'
 
 /** Columns of a user model that a login needs. */
@@ -70,16 +70,16 @@ function compileUserQuery (
 function userMaker (
   primaryKey: Column, { password, active, admin, further }: UserColumns, dialect: Dialect
 ): (found: Outcome) => FoundUser | undefined {
-  const valueOf = (row: Row, column: Column): Json => decodeIn(row, column, dialect)
-  const furtherOf = (row: Row) => Object.fromEntries(further.map((column) => [column.field, valueOf(row, column)]))
+  const furtherOf = (row: Row) =>
+    Object.fromEntries(further.map((column) => [column.field, decodeIn(row, column, dialect)]))
   return ({ row }) => {
     if (row === undefined) return undefined
-    const isAdmin = admin !== undefined && valueOf(row, admin) === true
-    const own = { id: valueOf(row, primaryKey) as RecordKey, admin: isAdmin }
+    const isAdmin = admin !== undefined && decodeIn(row, admin, dialect) === true
+    const own = { id: decodeIn(row, primaryKey, dialect) as RecordKey, admin: isAdmin }
     return {
       identity: further.length === 0 ? own : { ...furtherOf(row), ...own },
-      password: valueOf(row, password) as string | null,
-      active: active === undefined || valueOf(row, active) === true
+      password: decodeIn(row, password, dialect) as string | null,
+      active: active === undefined || decodeIn(row, active, dialect) === true
     }
   }
 }

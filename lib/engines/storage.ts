@@ -173,6 +173,8 @@ export interface Storage {
   /** Converts a JSON value to what the driver takes. Absent if the driver takes the JSON value as it is. */
   readonly encode?: (value: Json) => Stored
   decode (stored: Stored, options: FieldOptions): Json
+  /** Returns JavaScript that does the same as `decode` with an expression. Absent if this would need functions. */
+  readonly inlined?: (expression: string) => string
 }
 
 /** How one engine stores each kind of value: its column types, and the conversions to and from the driver's values. */
@@ -205,7 +207,8 @@ export const asJson = {
 
 /** Reads integers that SQLite returns as numbers. Anything else, which SQLite stores in any column, becomes null. */
 export const asInteger = {
-  decode: (stored: Stored): number | null => Number.isInteger(stored) ? Number(stored) : null
+  decode: (stored: Stored): number | null => Number.isInteger(stored) ? Number(stored) : null,
+  inlined: (expression: string): string => `(Number.isInteger(${expression}) ? ${expression} : null)`
 }
 
 /** Reads floating-point numbers. Infinities and anything that is no number become null, because JSON has none. */

@@ -1,5 +1,4 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
-import { anyOf } from '../engines/any-of.js'
 import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, Stored } from '../engines/storage.js'
 import { keysOf } from '../values/lookup.js'
@@ -26,18 +25,26 @@ export interface ConditionColumn extends PatternTraits {
  */
 export type FilterSyntax = 'value' | 'list' | 'pattern' | 'constant'
 
-/**
- * Filter operator: the syntax of its text, and its SQL. If a filter has several values, the SQL is true if any of them
- * matches; for `ne`, if none is equal.
- */
-interface OperatorRow {
+/** Filter operator: the syntax of its text, and its SQL, either for each value or for all values together. */
+type OperatorRow = OperatorText & (EachSql | AllSql)
+
+interface OperatorText {
   readonly syntax: FilterSyntax
   /**
    * Converts a pattern to the form that the engine takes. Absent for `ilike`, whose patterns stay as they are, and for
    * operators without patterns.
    */
   inEngine? (text: string, dialect: Dialect): Stored
-  sql (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
+}
+
+interface EachSql {
+  /** Returns the condition for one value. A filter with several values holds if the condition does for any of them. */
+  each (column: ConditionColumn, value: Parameter, dialect: Dialect): RawBuilder<SqlBool>
+}
+
+interface AllSql {
+  /** Returns the condition for all values: any of them matches or, for `ne`, none is equal. */
+  all (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
 }
 
 /** Operand of `is` that matches every value except null. In SQL it becomes `is not null`, not a parameter. */
@@ -47,37 +54,37 @@ type Comparison = '<' | '<=' | '>' | '>='
 
 const comparing = (symbol: Comparison) => ({
   syntax: 'value',
-  sql: (column, values, dialect) =>
-    any(values, (value) => sql<SqlBool>`${comparable(column, dialect)} ${sql.raw(symbol)} ${column.compared(value)}`)
+  each: (column, value, dialect) =>
+    sql<SqlBool>`${comparable(column, dialect)} ${sql.raw(symbol)} ${column.compared(value)}`
 } as const satisfies OperatorRow)
 
 /** Filter operators of the service document, "Filtering". A query writes the name after a field, as in `age__lt=30`. */
 const table = {
-  eq: { syntax: 'value', sql: isOneOf },
+  eq: { syntax: 'value', all: isOneOf },
   lt: comparing('<'),
   lte: comparing('<='),
   gt: comparing('>'),
   gte: comparing('>='),
   ne: {
     syntax: 'value',
-    sql: (column, values, dialect) => sql<SqlBool>`${comparable(column, dialect)} not in ${listed(column, values)}`
+    all: (column, values, dialect) => sql<SqlBool>`${comparable(column, dialect)} not in ${listed(column, values)}`
   },
   in: {
     syntax: 'list',
-    sql: (column, values, dialect) => values.length === 0 ? sql<SqlBool>`1 = 0` : isOneOf(column, values, dialect)
+    all: (column, values, dialect) => values.length === 0 ? sql<SqlBool>`1 = 0` : isOneOf(column, values, dialect)
   },
   is: {
     syntax: 'constant',
-    sql: (column, values) => any(values, (value) => equalsConstant(column, value))
+    each: equalsConstant
   },
   like: {
     syntax: 'pattern',
     inEngine: (pattern, dialect) => dialect.likePattern(pattern),
-    sql: (column, values, dialect) => any(values, (pattern) => dialect.like(column.ref, pattern, column))
+    each: (column, pattern, dialect) => dialect.like(column.ref, pattern, column)
   },
   ilike: {
     syntax: 'pattern',
-    sql: (column, values, dialect) => any(values, (pattern) => dialect.ilike(column.ref, pattern, column))
+    each: (column, pattern, dialect) => dialect.ilike(column.ref, pattern, column)
   }
 } as const satisfies Record<string, OperatorRow>
 
@@ -113,8 +120,4 @@ function isOneOf (column: ConditionColumn, values: readonly Parameter[], dialect
   const isExactly = sql<SqlBool>`${comparable(column, dialect)} ${isAmong}`
   if (!column.isCollated || !dialect.seeksByCollation) return isExactly
   return sql<SqlBool>`(${column.ref} ${isAmong} and ${isExactly})`
-}
-
-function any (values: readonly Parameter[], condition: (value: Parameter) => RawBuilder<SqlBool>): RawBuilder<SqlBool> {
-  return anyOf(values.map(condition))
 }

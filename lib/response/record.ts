@@ -1,7 +1,7 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { decode, decoderOf, type Column } from '../model/column.js'
+import { decode, decoderOf, storageOf, type Column } from '../model/column.js'
 import { idOf, joinId } from '../model/key.js'
 import type { Json } from '../values/values.js'
 
@@ -71,6 +71,8 @@ export class RecordCode {
   }
 
   #value (column: Column, name: string): string {
+    const { inlined } = storageOf(column, this.#dialect)
+    if (inlined !== undefined) return inlined(`row[${name}]`)
     const decoder = decoderOf(column, this.#dialect)
     return decoder === undefined ? `row[${name}]` : `decode${this.#decoders.push(decoder) - 1}(row[${name}])`
   }

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { anyOf } from '../engines/any-of.js'
 import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, ShownCondition } from '../engines/storage.js'
-import { operators, type Operator } from '../fields/operators.js'
+import { operators, type ConditionColumn, type Operator } from '../fields/operators.js'
 import { storageOf, type Column } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 import { itemAt } from '../values/lookup.js'
@@ -44,28 +44,39 @@ function isComparison (operator: Operator): operator is Parameters<ShownConditio
 /** Returns a condition as SQL for `where`. */
 export function conditionSql (condition: Condition, dialect: Dialect): RawBuilder<SqlBool> {
   const { alias, column, operator, values, isArray = false, asStored = false } = condition
-  const { isAmbiguous = false, hasLeadingWildcard = false } = condition
   if (column.parts !== undefined) return keySql({ alias, parts: column.parts, operator, values }, dialect)
-  const { shown, showsAll = false, isCollated = false, isNull } = storageOf(column, dialect)
+  const { shown, showsAll = false, isCollated = false } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
   if (shown !== undefined && (showsAll || !asStored) && isComparison(operator) && values.length > 0) {
     return shown(ref, operator, values)
-  }
-  const isIdentifying = operator === 'eq' && column.options.unique === true
-  const target = {
-    ref,
-    isCollated,
-    isAmbiguous,
-    hasLeadingWildcard,
-    isNull: isNull?.(ref),
-    compared: (value: Parameter) =>
-      isIdentifying ? dialect.identifying(compared(column, value, dialect)) : compared(column, value, dialect)
   }
   const [array = null] = values
   if (isArray && dialect.listed !== undefined) {
     return sql<SqlBool>`${isCollated ? dialect.exact(ref) : ref} in ${dialect.listed(array)}`
   }
-  return operators[operator].sql(target, values, dialect)
+  const row = operators[operator]
+  const target = targetOf(condition, dialect)
+  return 'each' in row
+    ? anyOf(values.map((value) => row.each(target, value, dialect)))
+    : row.all(target, values, dialect)
+}
+
+/** Returns the column of a condition in the form that the SQL of operators needs. */
+function targetOf (
+  { alias, column, operator, isAmbiguous = false, hasLeadingWildcard = false }: Condition, dialect: Dialect
+): ConditionColumn {
+  const { isCollated = false, isNull } = storageOf(column, dialect)
+  const ref = columnRef(column, alias)
+  const isIdentifying = operator === 'eq' && column.options.unique === true
+  return {
+    ref,
+    isCollated,
+    isAmbiguous,
+    hasLeadingWildcard,
+    isNull: isNull?.(ref),
+    compared: (value) =>
+      isIdentifying ? dialect.identifying(compared(column, value, dialect)) : compared(column, value, dialect)
+  }
 }
 
 interface KeyCondition extends Pick<Condition, 'operator' | 'values'> {

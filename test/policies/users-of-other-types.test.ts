@@ -1,5 +1,3 @@
-// @servers: each engine has types of its own
-
 import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'

@@ -86,7 +86,7 @@ const text: Storage = {
     return affinity(written) === 'none' ? untyped : undefined
   }
 }
-const key = { type: () => 'integer', holds: held('integer', 'numeric'), ...asInteger }
+const integers = { type: () => 'integer', holds: held('integer', 'numeric'), ...asInteger }
 
 /** Returns a condition that is true if a number is finite. It avoids `abs()`, which fails for the least integer. */
 const isFinite = (column: Expression<unknown>) => sql<SqlBool>`(${column} > -9e999 and ${column} < 9e999)`
@@ -141,9 +141,9 @@ const roundedNumbers: Storage = {
 }
 
 export const sqliteStorage = {
-  key,
+  key: integers,
   text,
-  integer: key,
+  integer: integers,
   bigint: {
     type: () => 'bigint',
     holds: held('integer', 'numeric'),
