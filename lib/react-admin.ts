@@ -4,6 +4,7 @@ import type {
   Identifier, UpdateManyParams, UpdateManyResult, UpdateParams, UpdateResult
 } from 'ra-core'
 import { RestModelsError } from './client/failure.js'
+import { requireKnown } from './client/known-options.js'
 import {
   listKeys, listRange, resourceOf, type AnyClient, type AnyResource, type DataProviderOptions, type Query
 } from './providers/any-resource.js'
@@ -17,8 +18,11 @@ export type { AnyClient, DataProviderOptions } from './providers/any-resource.js
 /**
  * Returns a data provider for react-admin: `createDataProvider(createClient<[typeof User]>({ … }))`. The filter `q` is
  * the search of a list. `meta.include` names related records.
+ *
+ * @throws TypeError naming an unknown option
  */
-export function createDataProvider (client: AnyClient, { maxLimit = 100 }: DataProviderOptions = {}): DataProvider {
+export function createDataProvider (client: AnyClient, options: DataProviderOptions = {}): DataProvider {
+  const { maxLimit = 100 } = requireKnown('createDataProvider()', options, { maxLimit: true })
   // react-admin copies records. Records with equal values have the same tag, so the tag is found by the values.
   const tags = new KnownTags()
   return { supportAbortSignal: true, ...reads(client, maxLimit, tags), ...writes(client, tags) }

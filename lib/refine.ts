@@ -4,6 +4,7 @@ import type {
   UpdateResponse
 } from '@refinedev/core'
 import { RestModelsError } from './client/failure.js'
+import { requireKnown } from './client/known-options.js'
 import type { CallOptions } from './client/send.js'
 import {
   listKeys, listRange, resourceOf, type AnyClient, type DataProviderOptions, type Query
@@ -22,10 +23,12 @@ export interface RefineOptions extends DataProviderOptions {
 /**
  * Returns a data provider for refine: `createDataProvider(createClient<[typeof User]>({ … }))`. A filter on `q` is the
  * search of a list. `meta.include` names related records.
+ *
+ * @throws TypeError naming an unknown option
  */
-export function createDataProvider (
-  client: AnyClient, { maxLimit = 100, apiUrl = '/api' }: RefineOptions = {}
-): DataProvider {
+export function createDataProvider (client: AnyClient, options: RefineOptions = {}): DataProvider {
+  const { maxLimit = 100, apiUrl = '/api' } =
+    requireKnown('createDataProvider()', options, { maxLimit: true, apiUrl: true })
   const seen = new SeenRecords()
   return {
     ...lists(client, maxLimit, seen), ...reads(client, maxLimit, seen), ...writes(client, seen), getApiUrl: () => apiUrl

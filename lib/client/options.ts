@@ -1,4 +1,5 @@
 import type { CredentialsMode, Fetch } from './fetch.js'
+import { requireKnown } from './known-options.js'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -41,12 +42,24 @@ export interface Endpoint {
   headers (): Promise<Record<string, string>>
 }
 
+const optionNames: Readonly<Record<keyof ClientOptions, true>> = {
+  baseUrl: true,
+  prefix: true,
+  username: true,
+  password: true,
+  token: true,
+  headers: true,
+  credentials: true,
+  fetch: true
+}
+
 /**
  * Checks the options of a client. The option `headers` is checked with each call, because it may be a function.
  *
  * @throws TypeError naming the option, never its value
  */
 export function checkOptions (options: ClientOptions): Endpoint {
+  requireKnown('createClient()', options, optionNames)
   const { prefix = '/api', headers = {}, fetch = async (url, init) => await globalThis.fetch(url, init) } = options
   const authorization = authorizationOf(options)
   const { credentials = authorization === undefined ? 'same-origin' : 'omit' } = options

@@ -3,6 +3,7 @@ import type { IncludeOf, Including, IncludingRecord } from './include.js'
 import { bringsKey, createOnce } from './keyed-create.js'
 import type { AnyQuery, Checked } from './list-query.js'
 import { List, type Page, type TotalOf } from './list.js'
+import { requireKnown } from './known-options.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
 import { send } from './repeat.js'
@@ -45,43 +46,61 @@ export interface ResourceClient<D extends Described, All = {}> {
   readonly delete: (key: RecordKeyOf<D>, options?: WriteOptions<D>) => Promise<void>
 }
 
+type ReadOptions = CallOptions & { readonly include?: readonly string[] | undefined }
+
 /** The operations without the types of the model, because the client does not know the model at run time. */
 interface Operations {
   list (query?: Readonly<Record<string, unknown>>, options?: CallOptions): List<unknown>
   create (body: unknown, options?: CallOptions): Promise<unknown>
-  read (key: unknown, options?: CallOptions & { readonly include?: readonly string[] | undefined }): Promise<unknown>
+  read (key: unknown, options?: ReadOptions): Promise<unknown>
   update (key: unknown, body: unknown, options?: ConditionalOptions): Promise<unknown>
   delete (key: unknown, options?: ConditionalOptions): Promise<void>
 }
+
+const callOptions: Readonly<Record<keyof CallOptions, true>> = { signal: true }
+const readOptions: Readonly<Record<keyof ReadOptions, true>> = { ...callOptions, include: true }
+const writeOptions: Readonly<Record<keyof ConditionalOptions, true>> = { ...callOptions, ifMatch: true }
 
 /** Returns the functions that call the operations of a resource, found by its name in the path. */
 export function resourceClient (endpoint: Endpoint, name: string): Operations {
   const call = async (wanted: Omit<Call, 'path'>, rest = ''): Promise<unknown> =>
     await send(endpoint, { ...wanted, path: `/${name}/${rest}` })
   return Object.freeze({
-    list: (query = {}, { signal } = {}) => toList(query, async (text) =>
-      await call({ method: 'GET', signal, isComposed: true }, text === '' ? '' : `?${text}`) as Page<unknown>),
-    create: async (body, { signal } = {}) => bringsKey(body)
-      ? await createOnce(endpoint, { path: `/${name}/`, body, signal })
-      : await call({ method: 'POST', body, signal }),
-    read: async (key, { include = [], signal } = {}) => {
+    list: (query = {}, options = {}) => toList(query, options, call),
+    create: async (body, options = {}) => {
+      const { signal } = requireKnown('create()', options, callOptions)
+      if (bringsKey(body)) return await createOnce(endpoint, { path: `/${name}/`, body, signal })
+      return await call({ method: 'POST', body, signal })
+    },
+    read: async (key, options = {}) => {
+      const { include = [], signal } = requireKnown('read()', options, readOptions)
       const query = include.length === 0 ? '' : `?${toQuery({ include })}`
       return await call({ method: 'GET', signal, isComposed: query !== '' }, `${keyPath(key)}${query}`)
     },
-    update: async (key, body, { signal, ifMatch } = {}) =>
-      await call({ method: 'PUT', body, signal, ifMatch }, keyPath(key)),
-    delete: async (key, { signal, ifMatch } = {}) => { await call({ method: 'DELETE', signal, ifMatch }, keyPath(key)) }
+    update: async (key, body, options = {}) => {
+      const { signal, ifMatch } = requireKnown('update()', options, writeOptions)
+      return await call({ method: 'PUT', body, signal, ifMatch }, keyPath(key))
+    },
+    delete: async (key, options = {}) => {
+      const { signal, ifMatch } = requireKnown('delete()', options, writeOptions)
+      await call({ method: 'DELETE', signal, ifMatch }, keyPath(key))
+    }
   } satisfies Operations)
 }
 
 /**
- * Returns the list of the records that a query selects. If a value of the query cannot be written in a URL, each use of
- * the list rejects. The function itself never throws, so that `list` fails in the same way as the other operations.
+ * Returns the list of the records that a query selects. If a value of the query cannot be written in a URL, or an
+ * option is unknown, each use of the list rejects. The function itself never throws, so that `list` fails in the same
+ * way as the other operations.
  */
 function toList (
-  query: Readonly<Record<string, unknown>>, fetch: (text: string) => Promise<Page<unknown>>
+  query: Readonly<Record<string, unknown>>, options: CallOptions,
+  call: (wanted: Omit<Call, 'path'>, rest: string) => Promise<unknown>
 ): List<unknown> {
   try {
+    const { signal } = requireKnown('list()', options, callOptions)
+    const fetch = async (text: string): Promise<Page<unknown>> =>
+      await call({ method: 'GET', signal, isComposed: true }, text === '' ? '' : `?${text}`) as Page<unknown>
     return new List(fetch, toQuery(query))
   } catch (failure) {
     return new List(async () => { throw failure }, '')

@@ -3,7 +3,7 @@ import { RestModelsError, toFailure } from './failure.js'
 import type { FetchInit, Signal } from './fetch.js'
 import type { Endpoint } from './options.js'
 
-/** Options of a single call. */
+/** Options of a single call. With an unknown one, the call fails with a TypeError, and nothing is sent. */
 export interface CallOptions {
   /** Aborts the request. The call then fails with what `fetch` throws. */
   readonly signal?: Signal | undefined

@@ -179,6 +179,47 @@ test('D-82 values and keys that cannot be written are refused by name, and nothi
   t.equal(sent[0]?.url, 'https://example.com/api/message/..%2Fuser%2F1/', 'a key never leaves its resource')
 })
 
+test('D-82 an option that does not exist is refused by name, and nothing is sent', async (t) => {
+  const { client: { message }, sent } = scripted([{ body: '{"meta":{"next":""},"objects":[]}' }])
+  const refusedBy = (where: string, name: string, permitted: string) => ({
+    name: 'TypeError', message: `${where} has an unknown option '${name}'; it takes ${permitted}`
+  })
+  const header = { baseUrl: 'https://example.com', header: { 'x-a': 'secret' } }
+  t.throws(() => createClient(header), refusedBy('createClient()', 'header',
+    "'baseUrl', 'prefix', 'username', 'password', 'token', 'headers', 'credentials', 'fetch'"))
+  const tag = { ifmatch: '"a"', signal: undefined, ifMatch: undefined }
+  await t.rejects(message.update(1, {}, tag), refusedBy('update()', 'ifmatch', "'signal', 'ifMatch'"))
+  await t.rejects(message.delete(1, tag), refusedBy('delete()', 'ifmatch', "'signal', 'ifMatch'"))
+  await t.rejects(message.read(1, tag), refusedBy('read()', 'ifmatch', "'signal', 'include'"))
+  const ifMatch = { signal: undefined, ifMatch: '"a"' }
+  for (const id of [undefined, '8d8ac610-566d-4ef0-9c22-186b2a5ed793']) {
+    const body = { ...id !== undefined && { id }, user_id: 1, content: 'a' }
+    await t.rejects(message.create(body, ifMatch), refusedBy('create()', 'ifMatch', "'signal'"))
+  }
+  await t.rejects(message.list({}, ifMatch).catch((error: unknown) => { throw error }),
+    refusedBy('list()', 'ifMatch', "'signal'"))
+  await t.rejects(message.list({}, ifMatch).pages().next(), refusedBy('list()', 'ifMatch', "'signal'"))
+  // @ts-expect-error a signal itself is no option
+  await t.rejects(message.read(1, new AbortController().signal), refusedBy('read()', 'aborted', "'signal', 'include'"))
+  const inherited = Object.create({ ifMatch: '"a"' }) as {}
+  await t.rejects(message.read(1, inherited), refusedBy('read()', 'ifMatch', "'signal', 'include'"))
+  t.same(sent, [])
+
+  createClient({ ...header, header: undefined } as ClientOptions)
+  const ofAll: object = Object.prototype
+  Object.defineProperty(ofAll, 'added', { value: 1, enumerable: true, configurable: true })
+  try {
+    createClient({ baseUrl: 'https://example.com' })
+  } finally {
+    Reflect.deleteProperty(ofAll, 'added')
+  }
+  await message.read(1, { signal: undefined, include: undefined, ifMatch: undefined } as {})
+  await message.update(1, {}, { method: undefined, body: undefined } as {})
+  await message.list({ unknown: 1 } as {})
+  t.match(sent, [{ method: 'GET' }, { method: 'PUT', body: '{}' }, { url: /\?unknown=1$/ }],
+    'what is undefined is left out, and the server knows the names of filters')
+})
+
 test('an error that is not of the server is told as far as it can be', async (t) => {
   t.match(await failureOf({ status: 502, statusText: 'Bad Gateway', body: '<h1>secret</h1>' }), {
     status: 502, code: undefined, message: 'HTTP 502 Bad Gateway', details: []

@@ -295,6 +295,15 @@ test('related records are included', async (t) => {
   t.match(await provider.getOne('task', { id: 1, meta }), { data: ann })
 })
 
+test('D-82: an option of the provider that does not exist is refused by name', async (t) => {
+  const { client } = await provide(t)
+  const misspelled = { maxLimit: 5, maxLimt: 50 }
+  t.throws(() => createDataProvider(client, misspelled), {
+    name: 'TypeError', message: "createDataProvider() has an unknown option 'maxLimt'; it takes 'maxLimit'"
+  })
+  t.ok(createDataProvider(client, { ...misspelled, maxLimt: undefined } as {}), 'what is undefined is left out')
+})
+
 test('the provider is one object of functions, so an app can replace some of them', async (t) => {
   const { provider } = await provide(t)
   const own: DataProvider = { ...provider, search: async () => [] }

@@ -259,6 +259,15 @@ test('the address of the API is an option', async (t) => {
   t.equal(createDataProvider(client, { apiUrl: 'https://example.com/api' }).getApiUrl(), 'https://example.com/api')
 })
 
+test('D-82: an option of the provider that does not exist is refused by name', async (t) => {
+  const { client } = await provide(t)
+  const misspelled = { maxLimit: 5, maxLimt: 50 }
+  t.throws(() => createDataProvider(client, misspelled), {
+    name: 'TypeError', message: "createDataProvider() has an unknown option 'maxLimt'; it takes 'maxLimit', 'apiUrl'"
+  })
+  t.ok(createDataProvider(client, { ...misspelled, maxLimt: undefined } as {}), 'what is undefined is left out')
+})
+
 test('D-187: two hundred tags are kept, and the oldest are forgotten first', async (t) => {
   const tags = new KnownTags()
   for (let id = 0; id < 201; id++) {
