@@ -120,6 +120,15 @@ test('a database that cannot be opened is said to be so, with the remedy, and no
   t.notMatch((await run('introspect', 'postgres://me:secret@/site')).err, /secret/)
 })
 
+test('openDatabase refuses options that it does not have, which might be that of writes', async (t) => {
+  const url = `sqlite:${await siteFile(t)}`
+  const options: object = { readonly: false }
+  await t.rejects(openDatabase(url, options), {
+    code: 'REST_MODELS_INVALID_OPTIONS',
+    message: "openDatabase() has an unknown option 'readonly', did you mean 'readOnly'?"
+  })
+})
+
 test('introspect writes a file, or to standard output, and says beside it what is left out', async (t) => {
   const path = await chinookFile(t)
   const before = readFileSync(path)
@@ -538,7 +547,7 @@ test('D-270: serve --write closes what SQLite would refuse because of a foreign 
 
 test('D-87: a page of another site whose name leads here reads and writes nothing', async (t) => {
   const hostsOf = async (options: { host?: string }, names: readonly string[]) => {
-    const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, { write: true, ...options })
+    const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, options)
     app.undocumented = 'a hook of the command answers'
     t.teardown(async () => { await app.close() })
     return await Promise.all(names.map(async (host) =>

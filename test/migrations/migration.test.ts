@@ -551,3 +551,10 @@ test('a default that does not fit its field is refused before anything is writte
     code: 'REST_MODELS_INVALID_MODEL'
   })
 })
+
+test('writeMigration refuses options that it does not have', async (t) => {
+  const options: object = { lang: 'ts' }
+  await t.rejects(writeMigration(await openDatabase(t), [Note], options), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: "writeMigration() has an unknown option 'lang'"
+  })
+})
