@@ -171,6 +171,24 @@ test('introspect writes a file, or to standard output, and says beside it what i
   t.same(readFileSync(path), before, 'the database is as it was')
 })
 
+test('D-220: introspect writes no file whose name is that of another language, and opens no database', async (t) => {
+  const folder = folderFor(t)
+  const names = ['models.cjs', 'models.json', 'models', 'models.tsx', 'models.ts.bak', 'models.d.ts', 'models.d.mts']
+  for (const name of names) {
+    for (const more of [[], ['--force']]) {
+      t.match(await run('introspect', 'sqlite:./nowhere.db', '--output', join(folder, name), ...more), {
+        code: 2, err: /--output is the name of a file that ends in '\.ts', '\.mts', '\.cts', '\.js' or '\.mjs'/
+      }, name)
+    }
+  }
+  t.strictSame(readdirSync(folder), [])
+  const url = `sqlite:${await siteFile(t)}`
+  for (const name of ['a.ts', 'a.mts', 'a.cts']) {
+    t.match(await run('introspect', url, '--output', join(folder, name)), { code: 0 }, name)
+    t.match(readFileSync(join(folder, name), 'utf8'), 'as const\n')
+  }
+})
+
 test('introspect of a database without a table that can have a model writes nothing, and fails', async (t) => {
   const folder = folderFor(t)
   const db = openSqlite(join(folder, 'site.db'))
