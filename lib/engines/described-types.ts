@@ -91,5 +91,6 @@ export function describedAs (
   { type, written }: Readonly<Record<'type' | 'written', string>>
 ): DescribedType | undefined {
   const described = readType(type, written)
-  return (types[described.name] ?? otherTypes)?.(described)
+  // SQLite takes any name of a type, such as `constructor`, which every object inherits.
+  return (Object.hasOwn(types, described.name) ? types[described.name] : otherTypes)?.(described)
 }

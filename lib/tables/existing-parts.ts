@@ -1,7 +1,7 @@
 import type { Engine } from '../database/engine.js'
 import { isYes, type KeyRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
-import type { Column } from '../model/column.js'
+import { storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { DatabaseTables } from './read-tables.js'
 import { indexesOf, type TableIndex } from './table.js'
@@ -33,7 +33,8 @@ export interface TableChange extends MissingParts {
 /** The parts of one table: those that it has, and those that a migration is about to add. */
 export class ExistingParts {
   readonly #dialect: Dialect
-  readonly #columns: Set<string>
+  /** Types of the columns by their names; null for a column that is added. */
+  readonly #columns: Map<string, string | null>
   /** Sets of columns that are unique together, as {@link setOf} writes them. */
   readonly #unique: Set<string>
   /** Names of the columns that are the first of an index. A foreign key among them needs no index of its own. */
@@ -44,7 +45,8 @@ export class ExistingParts {
 
   constructor (
     dialect: Dialect,
-    { columns, unique, indexed, stored }: Readonly<Record<'columns' | 'unique' | 'indexed' | 'stored', Set<string>>>,
+    { columns, unique, indexed, stored }: Readonly<Record<'unique' | 'indexed' | 'stored', Set<string>>> &
+      { readonly columns: Map<string, string | null> },
     replaceable: readonly IndexRow[]
   ) {
     this.#dialect = dialect
@@ -55,18 +57,31 @@ export class ExistingParts {
     this.#stored = stored
   }
 
-  /** Records the columns and indexes of a model as parts of the table, and returns those that were missing. */
-  add (model: Model): MissingParts {
+  /**
+   * Records the columns and indexes of a model as parts of the table, and returns those that were missing. Leaves out
+   * indexes of a column that is missing and not in `addable`, and of a column that has not the type of its field: some
+   * types can have no index, such as `json` of PostgreSQL. Another migration adds them after the difference is gone.
+   */
+  add (model: Model, addable: readonly Column[]): MissingParts {
     const { columns, primaryKey, uniqueTogether } = model
+    const added = addable.filter((column) => !this.#columns.has(this.#fold(column)))
+    for (const column of added) this.#columns.set(this.#fold(column), null)
     const single = columns.filter(({ options }) => options.unique === true).map((column) => [column])
     const key = primaryKey.parts === undefined ? [] : [primaryKey.parts]
     const unique = [...single, ...key, ...uniqueTogether]
+      .filter((group) => group.every((column) => this.#canIndex(column)))
       .filter((group) => adds(this.#unique, setOf(namesOf(group), this.#dialect)))
     for (const [first] of unique) if (first !== undefined) this.#indexed.add(this.#fold(first))
-    const indexes = indexesOf(model, this.#dialect)
+    const indexes = indexesOf(model, this.#dialect).filter(({ column }) => this.#canIndex(column))
       .filter(({ column, where }) => adds(where === undefined ? this.#indexed : this.#stored, this.#fold(column)))
     const replaced = this.#replaceable.filter((index) => unique.some((group) => this.#serves(group, index)))
-    return { columns: columns.filter((column) => adds(this.#columns, this.#fold(column))), unique, indexes, replaced }
+    return { columns: added, unique, indexes, replaced }
+  }
+
+  /** True if a column is added, or if the table has it with the type of its field. */
+  #canIndex (column: Column): boolean {
+    const type = this.#columns.get(this.#fold(column))
+    return type === null || (type !== undefined && storageOf(column, this.#dialect).holds(type))
   }
 
   /** True if a unique index of columns begins with the columns of another index, so that it can replace that index. */
@@ -108,7 +123,7 @@ export async function readParts (
     const isOwn = (row: { readonly table: string }): boolean => tables.isSameTable(row, model)
     const columns = [...tables.columnsOf(model)]
     return new ExistingParts(dialect, {
-      columns: new Set(columns.map(([name]) => name)),
+      columns: new Map(columns.map(([name, { type }]) => [name, type])),
       unique: uniqueSets(keys.filter(isOwn), dialect),
       indexed: new Set(indexed.filter(isOwn).map(({ column }) => foldName(column ?? ''))),
       stored: new Set(columns.filter(([, column]) => isYes(column.indexed)).map(([name]) => name))

@@ -6,18 +6,23 @@ import type { Model } from '../model/define-model.js'
 import { needsEmptyTable, needsValue } from './alter-table.js'
 import { nameField } from './compare-tables.js'
 import type { TableChange } from './existing-parts.js'
+import type { DatabaseTables } from './read-tables.js'
 import { defaultExpression } from './table.js'
 
 /** Finds what cannot be added to tables because of their rows, and returns it as sentences with the remedies. */
-export async function findObstacles (engine: Engine, changes: readonly TableChange[]): Promise<readonly string[]> {
+export async function findObstacles (
+  engine: Engine, tables: DatabaseTables, changes: readonly TableChange[]
+): Promise<readonly string[]> {
   const obstacles: string[] = []
   for (const { model, columns, unique } of changes) {
     const refused = columns.filter((column) => needsEmptyTable(column, engine.dialect))
     if (refused.length > 0 && await hasRows(engine.db, model.table)) {
       obstacles.push(...refused.map((column) => whyNotAdded(model, column, engine.dialect)))
     }
+    const ofTable = changes.filter((change) => tables.isSameTable(change.model, model))
+    const added = ofTable.flatMap((change) => change.columns)
     for (const group of unique) {
-      if (await clash(engine, model, { group, added: columns })) obstacles.push(whyNotUnique(model, group))
+      if (await clash(engine, model, { group, added })) obstacles.push(whyNotUnique(model, group))
     }
   }
   return obstacles
@@ -32,7 +37,7 @@ export async function hasRows (db: Engine['db'], table: string): Promise<boolean
 interface Group {
   /** The columns that are to be unique together. */
   readonly group: readonly Column[]
-  /** All columns that the migration adds to the table, not only those to be unique. */
+  /** All columns that the migration adds to the table, also for other models of it, not only those to be unique. */
   readonly added: readonly Column[]
 }
 
@@ -41,8 +46,11 @@ interface Group {
  * default. Without a default they get null, and nulls are never the same. The query reads the whole table.
  */
 async function clash ({ db, dialect }: Engine, { table }: Model, { group, added }: Group): Promise<boolean> {
-  if (added.some((column) => group.includes(column) && defaultExpression(column, dialect) === undefined)) return false
-  const names = group.filter((column) => !added.includes(column)).map(({ name }) => sql.ref(name))
+  const addedAs = ({ name }: Column): Column | undefined =>
+    added.find((column) => dialect.foldName(column.name) === dialect.foldName(name))
+  const defaults = group.flatMap((column) => addedAs(column) ?? []).map((column) => defaultExpression(column, dialect))
+  if (defaults.includes(undefined)) return false
+  const names = group.filter((column) => addedAs(column) === undefined).map(({ name }) => sql.ref(name))
   const grouped = names.length === 0
     ? sql``
     : sql`where ${sql.join(names.map((name) => sql`${name} is not null`), sql` and `)} group by ${sql.join(names)}`

@@ -89,7 +89,7 @@ async function requireAddable (
   const existing = changes.filter(({ model }) => tables.has(model))
   const obstacles = [
     ...existing.flatMap((change) => tableObstacles(change, facts)),
-    ...await findObstacles(engine, existing),
+    ...await findObstacles(engine, tables, existing),
     ...await findUnreferable(engine, tables, references)
   ]
   if (obstacles.length > 0) throw new errors.TableMismatch(`No migration can be written:\n- ${obstacles.join('\n- ')}`)
@@ -108,14 +108,15 @@ async function findMissing (
   const changes: TableChange[] = []
   for (const model of models.filter((model) => !tables.isView(model))) {
     const name = tables.nameOf(model)
-    if (!tables.has(model) && !parts.has(name)) created.push(model)
+    const isNew = !tables.has(model) && !parts.has(name)
     const own = parts.get(name) ?? read(model)
     parts.set(name, own)
-    const { columns, ...missing } = own.add(model)
     // Not every engine can add a column of the key to a table with rows, so a missing one is reported as a difference.
-    const change = { model, ...missing, columns: columns.filter((column) => !keyColumnsOf(model).includes(column)) }
+    const addable = model.columns.filter((column) => isNew || !keyColumnsOf(model).includes(column))
+    const change = { model, ...own.add(model, addable) }
     const isWhole = [change.columns, change.unique, change.indexes].every(({ length }) => length === 0)
-    if (!created.includes(model) && !isWhole) changes.push(change)
+    if (isNew) created.push(model)
+    else if (!isWhole) changes.push(change)
   }
   return { created, changes }
 }

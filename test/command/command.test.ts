@@ -120,6 +120,15 @@ test('a database that cannot be opened is said to be so, with the remedy, and no
   t.notMatch((await run('introspect', 'postgres://me:secret@/site')).err, /secret/)
 })
 
+test('openDatabase refuses options that it does not have, which might be that of writes', async (t) => {
+  const url = `sqlite:${await siteFile(t)}`
+  const options: object = { readonly: false }
+  await t.rejects(openDatabase(url, options), {
+    code: 'REST_MODELS_INVALID_OPTIONS',
+    message: "openDatabase() has an unknown option 'readonly', did you mean 'readOnly'?"
+  })
+})
+
 test('introspect writes a file, or to standard output, and says beside it what is left out', async (t) => {
   const path = await chinookFile(t)
   const before = readFileSync(path)
@@ -160,6 +169,24 @@ test('introspect writes a file, or to standard output, and says beside it what i
   t.ok(existsSync(nested), 'with its folder')
   t.match(await run('introspect', `sqlite:${path}`, '--output', '/dev/null/x.ts'), { code: 1, err: /EEXIST|ENOTDIR/ })
   t.same(readFileSync(path), before, 'the database is as it was')
+})
+
+test('D-220: introspect writes no file whose name is that of another language, and opens no database', async (t) => {
+  const folder = folderFor(t)
+  const names = ['models.cjs', 'models.json', 'models', 'models.tsx', 'models.ts.bak', 'models.d.ts', 'models.d.mts']
+  for (const name of names) {
+    for (const more of [[], ['--force']]) {
+      t.match(await run('introspect', 'sqlite:./nowhere.db', '--output', join(folder, name), ...more), {
+        code: 2, err: /--output is the name of a file that ends in '\.ts', '\.mts', '\.cts', '\.js' or '\.mjs'/
+      }, name)
+    }
+  }
+  t.strictSame(readdirSync(folder), [])
+  const url = `sqlite:${await siteFile(t)}`
+  for (const name of ['a.ts', 'a.mts', 'a.cts']) {
+    t.match(await run('introspect', url, '--output', join(folder, name)), { code: 0 }, name)
+    t.match(readFileSync(join(folder, name), 'utf8'), 'as const\n')
+  }
 })
 
 test('introspect of a database without a table that can have a model writes nothing, and fails', async (t) => {
@@ -538,7 +565,7 @@ test('D-270: serve --write closes what SQLite would refuse because of a foreign 
 
 test('D-87: a page of another site whose name leads here reads and writes nothing', async (t) => {
   const hostsOf = async (options: { host?: string }, names: readonly string[]) => {
-    const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, { write: true, ...options })
+    const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, options)
     app.undocumented = 'a hook of the command answers'
     t.teardown(async () => { await app.close() })
     return await Promise.all(names.map(async (host) =>

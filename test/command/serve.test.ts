@@ -8,7 +8,7 @@ import { createTables, defineModel, text } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { passwordVariable } from '../../lib/tooling/cli/basic-credentials.js'
 import { runCommand } from '../../lib/tooling/cli/run.js'
-import { serveDatabase } from '../../lib/tools.js'
+import { serveDatabase, type ServeOptions } from '../../lib/tools.js'
 
 interface Ran {
   readonly code: number
@@ -134,4 +134,46 @@ test('serveDatabase takes credentials, too', async (t) => {
   await t.rejects(serveDatabase(url, { credentials: { user: 'a:b', password: 'x' } }), {
     code: 'REST_MODELS_INVALID_OPTIONS'
   })
+})
+
+/** Options as JavaScript may give them, whatever their types say. */
+const untyped = (options: object): ServeOptions => options
+
+test('D-217: serveDatabase refuses credentials that lack a part, such as a variable that is not set', async (t) => {
+  const url = await databaseOf(t, 'Note')
+  const parts = { user: 'ann', password: 's3cret' }
+  for (const [name, value] of [
+    ['password', undefined], ['password', null], ['password', ''], ['password', 12345], ['password', ['s3cret']],
+    ['user', undefined], ['user', ''], ['user', { includes: () => false }]
+  ] as const) {
+    const failure = await serveDatabase(url, untyped({ credentials: { ...parts, [name]: value } })).catch(String)
+    t.match(failure, /REST_MODELS_INVALID_OPTIONS.* in 'credentials' or by --user and REST_MODELS_PASSWORD/, name)
+    t.notMatch(failure, 's3cret')
+  }
+})
+
+test('D-217: serveDatabase refuses options that it does not have, which might be those of a login', async (t) => {
+  const url = await databaseOf(t, 'Note')
+  for (const [options, message] of [
+    [{ user: 'ann', password: 's3cret' }, "serveDatabase() has an unknown option 'user'"],
+    [{ credential: { user: 'ann', password: 's3cret' } }, "option 'credential', did you mean 'credentials'?"],
+    [{ credentials: { user: 'ann', pasword: 's3cret' } },
+      "'credentials' of serveDatabase() has an unknown option 'pasword', did you mean 'password'?"],
+    [{ write: 'false' }, "'write' of serveDatabase() is true or false"]
+  ] as const) {
+    await t.rejects(serveDatabase(url, untyped(options)), { code: 'REST_MODELS_INVALID_OPTIONS', message })
+  }
+})
+
+test('D-218: serveDatabase refuses writes without credentials on an address that others reach', async (t) => {
+  const url = await databaseOf(t, 'Note')
+  for (const host of ['0.0.0.0', '::', 'db.internal', '127.0.0.1.example.com']) {
+    await t.rejects(serveDatabase(url, { write: true, host }), {
+      code: 'REST_MODELS_INVALID_OPTIONS', message: "add --user, which is 'credentials' of serveDatabase()"
+    }, host)
+  }
+  const credentials = { user: 'ann', password: 'x' }
+  for (const options of [
+    { write: true, host: '::1' }, { write: true, host: '0.0.0.0', credentials }, { host: '0.0.0.0' }
+  ]) await (await serveDatabase(url, options)).app.close()
 })

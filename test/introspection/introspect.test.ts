@@ -703,6 +703,13 @@ test('only the tables that are named are looked at, and must exist', async (t) =
   })
 })
 
+test('introspect refuses options that it does not have', async (t) => {
+  const options: object = { table: ['message'] }
+  await t.rejects(introspect(await database(t, everything), options), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: "introspect() has an unknown option 'table', did you mean 'tables'?"
+  })
+})
+
 test('a database without tables gives a file that says so and compiles', { timeout: 120_000 }, async (t) => {
   const found = await introspect(await openSeparateDatabase(t))
   t.match(found.source, /There is no table that can have a model/)

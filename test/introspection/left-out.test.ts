@@ -317,6 +317,18 @@ test('SQLite: types of bytes, of places and of stretches of time have no field, 
   t.equal(lines.filter((line) => line.includes('for which there is no kind of field')).length, odd.length)
 })
 
+test('SQLite: a type whose name is that of a property of each object is a type like others', {
+  skip: engine !== 'sqlite' && 'which takes any name of a type'
+}, async (t) => {
+  const { lines, get } = await find(
+    t, 'create table film (id integer primary key, made constructor, shown __proto__, name text)',
+    "insert into film (name) values ('Alien')"
+  )
+  t.match(lines, [/^Column 'made' of .* is constructor, for which there is no kind of field/,
+    /^Column 'shown' of .* is __proto__, for which there is no kind of field/])
+  t.strictSame(await get('film/1/'), { id: 1, name: 'Alien' })
+})
+
 test('SQLite: types of other engines become the fields that their names mean', {
   skip: engine !== 'sqlite' && 'which takes any name of a type'
 }, async (t) => {

@@ -145,6 +145,86 @@ test('D-210: what differs otherwise is a comment with the remedy, and nothing is
   t.strictSame(await definitions(db), before)
 })
 
+/** Returns the difference that a key whose column is missing makes. */
+const lacksKey = (model: string, field: string, column = field): string =>
+  `field '${field}' of model '${model}' needs column '${column}' of table '${model.toLowerCase()}', which does not ` +
+  "exist: name another with 'column', or add it by a statement of your own"
+
+/** Returns the names of the columns and indexes that a migration adds, in their order. */
+const addedIn = (source: string): readonly string[] =>
+  [...source.matchAll(/(?:addColumn|createTable|createIndex)\('(.*?)'/g)].map(([, name = '']) => name)
+
+test('D-210: a text key whose column is missing is a difference, and everything else is added', async (t) => {
+  const db = await openDatabase(t)
+  await sql`create table country (code varchar(3) primary key not null, name varchar(9) not null)`.execute(db)
+  for (const code of ['de', 'fr']) await db.insertInto('country').values({ code, name: 'same' }).execute()
+  const Country = defineModel('Country', {
+    id: text({ maxLength: 3 }), name: text({ maxLength: 9 }), area: integer({ nullable: true, unique: true })
+  })
+  const before = await definitions(db)
+  const { source = '', differences } = await writeMigration(db, [Country])
+  t.strictSame(differences, [
+    lacksKey('Country', 'id'),
+    "model 'Country' lacks column 'code' of table 'country', which must have a value and has no default: declare it " +
+      'in the model, or give it a default in the table'
+  ])
+  t.strictSame(addedIn(source), ['area', 'country__area__unique'])
+  const migration = await importMigration(source)
+  await migration.up(db)
+  await migration.down(db)
+  t.strictSame(await definitions(db), before)
+  await (await importMigration(source)).up(db)
+  t.strictSame(await writeMigration(db, [Country]), { source: undefined, differences })
+})
+
+test('D-210: of a key of several columns, what needs a missing one waits until it is there', async (t) => {
+  const db = await openDatabase(t)
+  const Order = defineModel('Orders', { day: date({ nullable: true }) })
+  const Product = defineModel('Product', { name: text({ maxLength: 9 }) })
+  await createTables(db, [Order, Product])
+  await sql`create table detail (order_id bigint not null, place integer not null)`.execute(db)
+  const fields = { order: foreignKey(() => Order), product: foreignKey(() => Product) }
+  const Detail = defineModel('Detail', { ...fields, place: integer(), rank: integer({ nullable: true }) }, {
+    key: ['order', 'product'], unique: [['product', 'place'], ['order', 'place'], ['place', 'rank']]
+  })
+  // The other model adds its column 'rank'.
+  const Ranked = defineModel('Ranked', { ...fields, place: integer(), rank: integer({ nullable: true }) }, {
+    key: ['order', 'product'], unique: [['order', 'rank']], table: 'detail'
+  })
+  const { source = '', differences } = await writeMigration(db, [Detail, Ranked])
+  t.strictSame(differences.filter((text) => text.includes('needs column')), [
+    lacksKey('Detail', 'product', 'product_id'), lacksKey('Ranked', 'product', 'product_id').replace('ranked', 'detail')
+  ])
+  t.strictSame(addedIn(source), [
+    'rank', 'detail__order_id__place__unique', 'detail__place__rank__unique', 'detail__order_id__rank__unique'
+  ])
+  await (await importMigration(source)).up(db)
+  t.equal((await writeMigration(db, [Detail, Ranked])).source, undefined)
+  await sql`alter table detail add column product_id bigint not null default 0`.execute(db)
+  t.strictSame(addedIn((await writeMigration(db, [Detail, Ranked])).source ?? ''), [
+    'detail__order_id__product_id__unique', 'detail__product_id__place__unique'
+  ])
+})
+
+test('D-210: a column of another type than its field gets no index before the difference is gone', async (t) => {
+  const db = await openDatabase(t)
+  await createTables(db, [User])
+  const other = here({ sqlite: 'varchar(9)', postgres: 'json', mariadb: 'point' })
+  await sql.raw(`create table odd (id ${generated}, code ${other}, user_id ${other}, place integer not null)`)
+    .execute(db)
+  const Odd = defineModel('Odd', {
+    code: integer({ nullable: true, unique: true }), user: foreignKey(() => User, { nullable: true }), place: integer()
+  }, { unique: [['code', 'place'], ['user', 'place']] })
+  const { source, differences } = await writeMigration(db, [Odd])
+  t.equal(source, undefined)
+  t.strictSame(differences.map((text) => text.replace(/,? but .*/, '')), [
+    "field 'code' of model 'Odd' is integer", "field 'user' of model 'Odd' is foreignKey",
+    "field 'user' of model 'Odd' refers to model 'User'"
+  ])
+  const Fitting = defineModel('Odd', { place: integer({ unique: true }) })
+  t.strictSame(addedIn((await writeMigration(db, [Fitting])).source ?? ''), ['odd__place__unique'])
+})
+
 test('D-263: a foreign key that the database lacks, or that deletes otherwise, is a difference', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [User])
@@ -549,5 +629,12 @@ test('a default that does not fit its field is refused before anything is writte
   const db = await openDatabase(t)
   await t.rejects(writeMigration(db, [defineModel('Odd', { size: integer({ default: 5, maximum: 3 }) })]), {
     code: 'REST_MODELS_INVALID_MODEL'
+  })
+})
+
+test('writeMigration refuses options that it does not have', async (t) => {
+  const options: object = { lang: 'ts' }
+  await t.rejects(writeMigration(await openDatabase(t), [Note], options), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: "writeMigration() has an unknown option 'lang'"
   })
 })

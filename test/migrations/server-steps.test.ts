@@ -68,12 +68,13 @@ test('on MariaDB names in backticks stand in texts, and what is dropped is named
 
 test('D-216: the index that MariaDB made for a foreign key is there again before its successor goes', async (t) => {
   const Mark = defineModel('Note', { rank: integer(), team: foreignKey(() => Team) }, { unique: [['team', 'rank']] })
-  const parts = { columns: new Set(['id', 'rank', 'team_id']), unique: new Set<string>(), stored: new Set<string>() }
+  const columns = new Map([['id', 'bigint'], ['rank', 'int'], ['team_id', 'bigint']])
+  const parts = { columns, unique: new Set<string>(), stored: new Set<string>() }
   const existing = new ExistingParts(dialects.mariadb, { ...parts, indexed: new Set(['rank', 'team_id']) }, [
     { key: 'mine', column: 'TEAM_ID' }, { key: 'other', column: 'rank' },
     { key: 'pair', column: 'team_id' }, { key: 'pair', column: 'id' }
   ])
-  const change = { model: Mark, ...existing.add(Mark) }
+  const change = { model: Mark, ...existing.add(Mark, Mark.columns) }
   t.match(change, { columns: [], indexes: [], unique: [{ length: 2 }] })
   const down = new SchemaRecorder(compilers.mariadb)
   const tables = planTables([], dialects.mariadb)

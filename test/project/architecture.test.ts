@@ -63,7 +63,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'errors'
   ],
   'tooling/introspect': ['schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'],
-  'tooling/migration': ['tooling/introspect', 'tables', 'database', 'type model', 'type engines'],
+  'tooling/migration': ['tooling/introspect', 'tables', 'database', 'suggest', 'type model', 'type engines'],
   'tooling/cli': [
     'tooling/introspect', 'tooling/migration', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables',
     'policy', 'model', 'suggest', 'engines', 'values', 'errors'

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { errors } from '../../errors.js'
 import { refuse } from '../../policy/refusal.js'
+import { requireKnown } from '../../suggest.js'
 
 /** The user and the password that every request must send. */
 export interface ServeCredentials {
@@ -36,11 +37,15 @@ export function readCredentials (
  * Returns a hook that answers 401 to every request without the credentials, and forbids caches to keep any answer. It
  * compares digests in constant time, so that the time of an answer does not show how much of a guess is right.
  *
- * @throws REST_MODELS_INVALID_OPTIONS if the user or the password is empty, or if the user has a colon
+ * @throws REST_MODELS_INVALID_OPTIONS if there are other credentials than a user and a password, if one of the two is
+ *   no text or is empty, or if the user has a colon. The message repeats no value
  */
-export function requireCredentials ({ user, password }: ServeCredentials): onRequestAsyncHookHandler {
-  if (user === '' || user.includes(':') || password === '') {
-    throw new errors.InvalidOptions('A user has a name without colons, and a password that is not empty')
+export function requireCredentials (credentials: ServeCredentials): onRequestAsyncHookHandler {
+  requireKnown<ServeCredentials>("'credentials' of serveDatabase()", credentials, { user: true, password: true })
+  const { user, password } = credentials
+  if (!isFilled(user) || user.includes(':') || !isFilled(password)) {
+    throw new errors.InvalidOptions('A user has a name without colons, and a password that is not empty: give both ' +
+      `as texts, in 'credentials' or by --user and ${passwordVariable}; an environment variable may not be set`)
   }
   const wanted = digestOf(`${user}:${password}`)
   return async ({ headers: { authorization = '' } }, reply) => {
@@ -49,6 +54,11 @@ export function requireCredentials ({ user, password }: ServeCredentials): onReq
     const given = digestOf(Buffer.from(encoded, 'base64').toString())
     if (!timingSafeEqual(given, wanted)) return await refuse(reply, undefined)
   }
+}
+
+/** True for a text that is not empty. An environment variable that is not set would become the password "undefined". */
+function isFilled (value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
 }
 
 function digestOf (text: string): Buffer {

@@ -7,6 +7,31 @@ import { errors } from '../../errors.js'
  */
 const wildcardAddresses = new Set(['0.0.0.0', '::'])
 
+/** True for `localhost` and loopback addresses, which only programs on this machine reach. */
+export function isLoopback (host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+/** How a server listens, and who may use it. */
+interface Listening {
+  readonly host: string
+  readonly write: boolean
+  readonly hasCredentials: boolean
+}
+
+/**
+ * Requires credentials if clients may write, and other machines can reach the host.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS with the remedies
+ */
+export function requireGuardedWrites ({ host, write, hasCredentials }: Listening): void {
+  if (!write || hasCredentials || isLoopback(host)) return
+  throw new errors.InvalidOptions(
+    `With --write, everybody who reaches the port may write, so it does not listen on '${host}': ` +
+    "add --user, which is 'credentials' of serveDatabase(), use 127.0.0.1, or write an app with a policy (see " +
+    'introspect)')
+}
+
 /**
  * Returns a hook that answers 421 to a request whose Host header is malformed or names another server. Without this
  * check, another site could point its own name to this server. The browser would take both for one site, and the other
@@ -23,8 +48,7 @@ export function hostCheck (host: string): onRequestHookHandler {
 
 function isOwn (name: string | undefined, host: string): boolean {
   if (name === undefined) return false
-  if (name === 'localhost' || name === '::1' || name === host.toLowerCase()) return true
-  return isIP(name) !== 0 && (name.startsWith('127.') || wildcardAddresses.has(host))
+  return isLoopback(name) || name === host.toLowerCase() || (isIP(name) !== 0 && wildcardAddresses.has(host))
 }
 
 /** Returns the name or address in a Host header, without the port. Returns undefined if the header is malformed. */

@@ -1,3 +1,4 @@
+import { errors } from '../../errors.js'
 import { introspect } from '../introspect/introspect.js'
 import { describeNotes } from '../introspect/describe-notes.js'
 import type { CommandRow } from './command-row.js'
@@ -11,6 +12,11 @@ interface Options {
   readonly schema?: string
 }
 
+/** Names of files for which there is a language. The models need `import` and `export`, which `.cjs` does not take. */
+const modelsFile = /\.(?:[cm]?ts|m?js)$/
+/** Names of files that hold types only, and so no models. */
+const declarationFile = /\.d\.[cm]?ts$/
+
 export const introspectCommand: CommandRow<Options> = {
   summary: 'write a file with models for the tables of a database, without changing the database',
   arguments: [{
@@ -18,13 +24,16 @@ export const introspectCommand: CommandRow<Options> = {
     description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…'
   }],
   options: [
-    { flags: '-o, --output <file>', description: 'the file to write, .ts, .js or .mjs; standard output if absent' },
+    {
+      flags: '-o, --output <file>',
+      description: 'the file to write (.ts, .mts, .cts, .js, .mjs); standard output if absent'
+    },
     { flags: '-f, --force', description: 'replace the file if there is one' },
     { flags: '-t, --table <names...>', description: 'only these tables; give the URL before them' },
     { flags: '-s, --schema <name>', description: 'the schema of PostgreSQL to read, if not that of the search path' }
   ],
   run: async ([url = ''], { output, force = false, table: tables, schema }, { out, err }) => {
-    if (output !== undefined) requireFree(output, force)
+    requireFile(output, force)
     const db = await openDatabase(url, schema === undefined ? {} : { schema })
     try {
       const language = /\.m?js$/.test(output ?? '') ? 'javascript' : 'typescript'
@@ -45,4 +54,13 @@ export const introspectCommand: CommandRow<Options> = {
       await db.destroy()
     }
   }
+}
+
+function requireFile (output: string | undefined, force: boolean): void {
+  if (output === undefined) return
+  if (!modelsFile.test(output) || declarationFile.test(output)) {
+    throw new errors.InvalidOptions("--output is the name of a file that ends in '.ts', '.mts', '.cts', '.js' or " +
+      "'.mjs', and not in '.d.ts', '.d.mts' or '.d.cts'")
+  }
+  requireFree(output, force)
 }

@@ -5,6 +5,7 @@ import { errors } from '../../errors.js'
 import { openMariadb } from '../../mariadb.js'
 import { openPostgres } from '../../postgres.js'
 import { openSqlite } from '../../sqlite.js'
+import { requireKnown } from '../../suggest.js'
 import { isSchemaName, requireSchema } from '../introspect/require-schema.js'
 
 type Settings = NonNullable<Parameters<typeof openPostgres>[1]> & { readonly readonly: boolean }
@@ -33,13 +34,13 @@ export interface OpenOptions {
  * SQLite database must exist, and so must the schema that the options name. Without a schema, this does not check that
  * a server can be reached; the first statement fails if it cannot.
  *
- * @throws REST_MODELS_INVALID_OPTIONS if the URL or the schema is wrong, or the file does not exist;
+ * @throws REST_MODELS_INVALID_OPTIONS if the URL, the schema or an option is wrong, or the file does not exist;
  *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if the driver is not installed. Neither message
  *   repeats a password in the URL
  */
-export async function openDatabase (
-  url: string, { readOnly = true, schema, ...others }: OpenOptions = {}
-): Promise<Kysely<Tables>> {
+export async function openDatabase (url: string, options: OpenOptions = {}): Promise<Kysely<Tables>> {
+  requireKnown<OpenOptions>('openDatabase()', options, { readOnly: true, statementTimeout: true, schema: true })
+  const { readOnly = true, schema, ...others } = options
   const scheme = /^[a-z0-9]+(?=:)/.exec(url)?.[0] ?? ''
   const opener = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined
   if (opener === undefined) {

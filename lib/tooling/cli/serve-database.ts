@@ -6,7 +6,7 @@ import type { Model } from '../../model/define-model.js'
 import { keyColumnsOf } from '../../model/key.js'
 import { readOnlyAuth } from '../../policy/policies.js'
 import type { Policy } from '../../policy/policy.js'
-import { suggestion } from '../../suggest.js'
+import { requireBoolean, requireKnown, suggestion } from '../../suggest.js'
 import { introspect } from '../introspect/introspect.js'
 import type { Note } from '../introspect/model-plan.js'
 import { secretKey } from '../introspect/remedies.js'
@@ -15,7 +15,7 @@ import { requireCredentials, type ServeCredentials } from './basic-credentials.j
 import { findClosedWrites, openExcept } from './closed-writes.js'
 import { addDocumentation, type DocumentationPackages } from './documentation.js'
 import { errorLog } from './error-log.js'
-import { hostCheck } from './host-check.js'
+import { hostCheck, requireGuardedWrites } from './host-check.js'
 import { openDatabase } from './open-database.js'
 
 export interface ServeOptions {
@@ -23,7 +23,10 @@ export interface ServeOptions {
   readonly tables?: readonly string[]
   /** Schema of PostgreSQL to serve. Default: what the search path finds. */
   readonly schema?: string
-  /** True if whoever may read may also create, change and delete records. Default false: the engine refuses writes. */
+  /**
+   * True if whoever may read may also create, change and delete records. Default false: the engine refuses writes. With
+   * a `host` that other machines can reach, true needs `credentials`.
+   */
   readonly write?: boolean
   /**
    * The address or name that the app will listen on. Default 127.0.0.1. A request whose Host header names neither it
@@ -54,6 +57,10 @@ export interface ServedDatabase {
   readonly missing: readonly string[]
 }
 
+const optionNames: Readonly<Record<keyof ServeOptions, true>> = {
+  tables: true, schema: true, write: true, host: true, credentials: true, include: true, log: true
+}
+
 const logToStandardError = (line: string): void => { process.stderr.write(line) }
 
 /**
@@ -66,8 +73,8 @@ const logToStandardError = (line: string): void => { process.stderr.write(line) 
 export async function serveDatabase (
   url: string, options: ServeOptions = {}, packages?: DocumentationPackages
 ): Promise<ServedDatabase> {
-  const { write = false, host = '127.0.0.1', log = logToStandardError, credentials, schema } = options
-  const hooks = [hostCheck(host), ...credentials === undefined ? [] : [requireCredentials(credentials)]]
+  const { write = false, host = '127.0.0.1', log = logToStandardError, schema } = options
+  const hooks = guardsOf(options, { write, host })
   const db = await openDatabase(url, { readOnly: !write, ...schema !== undefined && { schema } })
   const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000 })
   app.addHook('onClose', async () => await db.destroy())
@@ -87,6 +94,21 @@ export async function serveDatabase (
     await app.close()
     throw error
   }
+}
+
+/**
+ * Returns the hooks that decide who may use the app.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS if an option is unknown or wrong, or if everybody could write
+ */
+function guardsOf (
+  options: ServeOptions, { write, host }: Required<Pick<ServeOptions, 'write' | 'host'>>
+): ReadonlyArray<ReturnType<typeof hostCheck | typeof requireCredentials>> {
+  requireKnown<ServeOptions>('serveDatabase()', options, optionNames)
+  requireBoolean("'write' of serveDatabase()", write)
+  const { credentials } = options
+  requireGuardedWrites({ host, write, hasCredentials: credentials !== undefined })
+  return [hostCheck(host), ...credentials === undefined ? [] : [requireCredentials(credentials)]]
 }
 
 /** A model to serve. */

@@ -3,6 +3,7 @@ import { describeNotes } from '../introspect/describe-notes.js'
 import { passwordVariable, readCredentials } from './basic-credentials.js'
 import type { CommandRow } from './command-row.js'
 import { documentationPath } from './documentation.js'
+import { isLoopback, requireGuardedWrites } from './host-check.js'
 import { serveDatabase, type ServedDatabase } from './serve-database.js'
 import type { Terminal } from './terminal.js'
 
@@ -42,7 +43,9 @@ export const serveCommand: CommandRow<Options> = {
   run: async ([url = ''], { port, host, write = false, table: tables, schema, include, ...login }, terminal) => {
     const number = readPort(port)
     const credentials = readCredentials(login, process.env)
-    if (!isLoopback(host)) checkOpenHost({ host, write, hasCredentials: credentials !== undefined }, terminal)
+    const hasCredentials = credentials !== undefined
+    requireGuardedWrites({ host, write, hasCredentials })
+    if (!isLoopback(host)) terminal.err(openHostWarning(hasCredentials))
     const log = (line: string): void => terminal.err(line.trimEnd())
     const served = await serveDatabase(url, {
       write,
@@ -69,29 +72,11 @@ function readPort (text: string): number {
   throw new errors.InvalidOptions('--port is a number from 0 to 65535')
 }
 
-function isLoopback (host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
-}
-
-/**
- * Prints a warning about a server that other machines can reach.
- *
- * @throws REST_MODELS_INVALID_OPTIONS if they could write without credentials
- */
-function checkOpenHost (
-  { host, write, hasCredentials }: { readonly host: string, readonly write: boolean, readonly hasCredentials: boolean },
-  { err }: Terminal
-): void {
-  if (hasCredentials) {
-    err('Warning: passwords and records are sent without encryption; put a proxy with TLS in front of the server')
-    return
-  }
-  if (write) {
-    throw new errors.InvalidOptions(
-      `With --write, everybody who reaches the port may write, so it does not listen on '${host}': ` +
-      'add --user, use 127.0.0.1, or write an app with a policy (see introspect)')
-  }
-  err('Warning: everybody who reaches the port may read the database; add --user to ask for a password')
+/** Returns the warning about a server that other machines can reach. */
+function openHostWarning (hasCredentials: boolean): string {
+  return hasCredentials
+    ? 'Warning: passwords and records are sent without encryption; put a proxy with TLS in front of the server'
+    : 'Warning: everybody who reaches the port may read the database; add --user to ask for a password'
 }
 
 /** Maximum number of names or notes in one line. */

@@ -1,5 +1,6 @@
 import { openEngine, type AnyKysely } from '../../database/engine.js'
 import type { Model } from '../../model/define-model.js'
+import { requireKnown } from '../../suggest.js'
 import { defineModels } from './define-models.js'
 import type { Note } from './model-plan.js'
 import { planModels } from './plan-models.js'
@@ -25,11 +26,12 @@ export interface IntrospectOptions {
 /**
  * Makes models of the tables of a database. It only reads the database.
  *
- * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy; REST_MODELS_INVALID_OPTIONS if a named table does not exist
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy; REST_MODELS_INVALID_OPTIONS if a named table does not
+ *   exist, or an option is unknown
  */
-export async function introspect (
-  db: AnyKysely, { tables, language = 'typescript' }: IntrospectOptions = {}
-): Promise<Introspection> {
+export async function introspect (db: AnyKysely, options: IntrospectOptions = {}): Promise<Introspection> {
+  requireKnown<IntrospectOptions>('introspect()', options, { tables: true, language: true })
+  const { tables, language = 'typescript' } = options
   await openEngine(db)
   const plan = await planModels(db, tables)
   return {

@@ -1,5 +1,6 @@
 import { openEngine, type AnyKysely, type Engine } from '../../database/engine.js'
 import type { Model } from '../../model/define-model.js'
+import { requireKnown } from '../../suggest.js'
 import { planMigration, type MigrationPlan } from '../../tables/plan-migration.js'
 import { writeDown, writeUp } from '../../tables/write-steps.js'
 import { inOneLine } from '../introspect/source-text.js'
@@ -24,11 +25,14 @@ export interface WrittenMigration {
  * the database.
  *
  * @throws REST_MODELS_TABLE_MISMATCH with the remedy if existing rows or tables keep something from being added;
- *   REST_MODELS_INVALID_MODEL if a default does not fit its field; REST_MODELS_UNSUPPORTED_DATABASE
+ *   REST_MODELS_INVALID_MODEL if a default does not fit its field; REST_MODELS_INVALID_OPTIONS if an option is unknown;
+ *   REST_MODELS_UNSUPPORTED_DATABASE
  */
 export async function writeMigration (
-  db: AnyKysely, models: readonly Model[], { language = 'js' }: MigrationOptions = {}
+  db: AnyKysely, models: readonly Model[], options: MigrationOptions = {}
 ): Promise<WrittenMigration> {
+  requireKnown<MigrationOptions>('writeMigration()', options, { language: true })
+  const { language = 'js' } = options
   const engine = await openEngine(db)
   const plan = await planMigration(engine, models)
   const isWhole = plan.tables.tables.length === 0 && plan.changes.length === 0
