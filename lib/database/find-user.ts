@@ -67,19 +67,26 @@ function compileUserQuery (
   return withParameters(compiled, { operation: 'login', resource: users.name })
 }
 
+/**
+ * Returns the function that makes a user of a row. A user counts as inactive if a further column holds a value that no
+ * record can show, such as infinity: it would be null, and a policy could take null for the value that lets a user in.
+ */
 function userMaker (
   primaryKey: Column, { password, active, admin, further }: UserColumns, dialect: Dialect
 ): (found: Outcome) => FoundUser | undefined {
   const furtherOf = (row: Row) =>
     Object.fromEntries(further.map((column) => [column.field, decodeIn(row, column, dialect)]))
+  const isUnshown = (row: Row, column: Column): boolean =>
+    decodeIn(row, column, dialect) === null && row[column.key] !== null
   return ({ row }) => {
     if (row === undefined) return undefined
     const isAdmin = admin !== undefined && decodeIn(row, admin, dialect) === true
     const own = { id: decodeIn(row, primaryKey, dialect) as RecordKey, admin: isAdmin }
+    const isActive = active === undefined || decodeIn(row, active, dialect) === true
     return {
       identity: further.length === 0 ? own : { ...furtherOf(row), ...own },
       password: decodeIn(row, password, dialect) as string | null,
-      active: active === undefined || decodeIn(row, active, dialect) === true
+      active: isActive && !further.some((column) => isUnshown(row, column))
     }
   }
 }

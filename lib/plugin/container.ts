@@ -55,7 +55,7 @@ export function openContainer (
     const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded, events)
     const serializerOf = isolate(scope, scheduler)
     const passwords = new Passwords(events)
-    const authenticateBy = authenticators(await policySetting(scope, { db, passwords, ...engines }))
+    const authenticateBy = await authenticators(scope, registrations, { db, passwords, ...engines })
     const shared = sharedGuards(scope, scheduler, allowedOrigins)
     const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
     const setting = { ...engines, ...compilers, ...urlsOf(scope), limits, passwords }
@@ -147,18 +147,26 @@ function sharedGuards (
   return { scheduler, refuseForeign: browserGuard(allowedOrigins), noteSwagger2: swagger2Warning(log) }
 }
 
-async function policySetting (
-  scope: FastifyInstance, { db, passwords, engine }: Pick<PolicySetting, 'db'> & Pick<Resource, 'passwords' | 'engine'>
-): Promise<PolicySetting> {
-  const credentials = await readCredentials(scope)
-  return { db, passwords, credentials, userFinder: (users, columns) => compileFindUser(engine, users, columns) }
+/** Returns the function by which policies find users. It knows only models whose tables the start has read. */
+function userFinderOf (engine: Engine, registrations: readonly Registration[]): PolicySetting['userFinder'] {
+  const models = modelsOf(registrations)
+  return (users, columns) => {
+    if (models.has(users)) return compileFindUser(engine, users, columns)
+    throw new errors.InvalidOptions(
+      `A policy finds its users in model '${users.name}': name this model as the 'users' of the policy`)
+  }
 }
 
 /**
  * Returns a function that calls `policy.authenticator()` once for each policy. All resources with the same policy get
  * the same result.
  */
-function authenticators (setting: PolicySetting): (policy: AnyPolicy) => Authenticate {
+async function authenticators (
+  scope: FastifyInstance, registrations: readonly Registration[],
+  { db, engine, passwords }: Pick<PolicySetting, 'db'> & Pick<Resource, 'engine' | 'passwords'>
+): Promise<(policy: AnyPolicy) => Authenticate> {
+  const userFinder = userFinderOf(engine, registrations)
+  const setting = { db, userFinder, credentials: await readCredentials(scope), passwords }
   const made = new Map<AnyPolicy, Authenticate>()
   return (policy) => {
     const authenticate = made.get(policy) ?? policy.authenticator(setting)

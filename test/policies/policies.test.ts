@@ -73,6 +73,20 @@ test("with protect 'all' a refused read runs no statement but that of the login"
   t.equal((await app.get('/api/note/', { as: 'alice' })).statusCode, 200)
 })
 
+test('D-202: a policy that finds users in a model that it does not name is refused', async (t) => {
+  const { permits, authenticator } = userAuth(User)
+  const wrapped = { open: [], permits, authenticator }
+  const Thing = defineModel('Thing', { name: text() })
+  const register = (auth: Policy) => buildApp(t, {
+    models: [User, Thing], register: (registry) => { registry.register(Thing, { auth }) }
+  })
+  await t.rejects(register(wrapped), {
+    code: 'REST_MODELS_INVALID_OPTIONS',
+    message: /finds its users in model 'User': name this model as the 'users' of the policy/
+  })
+  t.equal((await (await register({ ...wrapped, users: User })).get('/api/thing/', { as: 'alice' })).statusCode, 200)
+})
+
 test('active: null means that everybody may log in, also a user model without such a field', async (t) => {
   t.strictSame(await statusesOf(await notesUnder(t, userAuth(User, { active: null })), { as: 'carol' }), done)
   t.strictSame(await statusesOf(await notesUnder(t, userAuth(User)), { as: 'carol' }), writes(401))

@@ -22,7 +22,12 @@ const Note = defineModel('Note', { id: key(), role: text() })
 const types = {
   sqlite: { flag: 'boolean', role: 'role', expires: 'datetime', key: 'integer primary key' },
   postgres: { flag: 'boolean', role: 'role char(9)', expires: 'timestamptz', key: 'serial primary key' },
-  mariadb: { flag: 'bit(1)', role: 'role char(9)', expires: 'timestamp(3)', key: 'integer auto_increment primary key' }
+  mariadb: {
+    flag: 'bit(1)',
+    role: "role enum('guest', 'other') character set binary",
+    expires: 'timestamp(3)',
+    key: 'integer auto_increment primary key'
+  }
 }[engine]
 const [yes, no] = engine === 'postgres' ? ['true', 'false'] : ['1', '0']
 const zone = engine === 'postgres' ? '+00' : ''
@@ -52,7 +57,11 @@ async function openApp (t: Test) {
     ('bob', ${given}, ${no}, ${sqlOf(role)}, '2026-07-01 10:00:00.25${zone}')`).execute(db)
   await sql.raw(`insert into note (role) values ('${role}'), ('other')`).execute(db)
   await app.register(restModels, { db })
-  return app
+  const get = async (url: string, name: string) => {
+    const reply = await app.inject({ url, headers: { authorization: basic(name, 'alice') } })
+    return { status: reply.statusCode, body: reply.statusCode === 401 ? {} : reply.json() }
+  }
+  return { app, db, get }
 }
 
 function sqlOf (value: string | number): string {
@@ -60,7 +69,7 @@ function sqlOf (value: string | number): string {
 }
 
 test('D-202: policies and scopes get the values of a user that records show, whatever the types', async (t) => {
-  const app = await openApp(t)
+  const { app, get } = await openApp(t)
   const seen: object[] = []
   const auth = userAuth(User, {
     protect: 'all',
@@ -73,10 +82,6 @@ test('D-202: policies and scopes get the values of a user that records show, wha
   app.restModels.register(User, { auth, exclude: ['password'] })
   app.restModels.register(Note, { auth, scope: ({ role }) => ({ role }) })
   await app.restModels.setup()
-  const get = async (url: string, name: string) => {
-    const reply = await app.inject({ url, headers: { authorization: basic(name, 'alice') } })
-    return { status: reply.statusCode, body: reply.json() }
-  }
   t.match(await get('/api/user/1/', 'alice'), { status: 403 }, 'who is suspended')
   const { body: { username, active, ...bob } } = await get('/api/user/2/', 'bob')
   t.strictSame({ username, active, ...bob }, {
@@ -90,4 +95,21 @@ test('D-202: policies and scopes get the values of a user that records show, wha
   })
   t.strictSame(seen.at(-1), bob, 'the policy gets what the record shows')
   t.match(await get('/api/note/', 'bob'), { status: 200, body: { objects: [{ role: String(role) }] } })
+})
+
+test('D-129: a user with a value that no record shows cannot log in, because null may let in', async (t) => {
+  const { app, db, get } = await openApp(t)
+  const auth = userAuth(User, {
+    protect: 'all', fields: ['suspended', 'expires'], permits: ({ suspended, expires }) => !suspended && expires !== ''
+  })
+  app.restModels.register(User, { auth, exclude: ['password'] })
+  await app.restModels.setup()
+  t.equal((await get('/api/user/2/', 'bob')).status, 200)
+  const statements = {
+    sqlite: ['update "user" set suspended = 2'],
+    postgres: ['update "user" set expires = \'infinity\''],
+    mariadb: ['alter table `user` modify suspended tinyint(1)', 'update `user` set suspended = 2']
+  }[engine]
+  for (const statement of statements) await sql.raw(statement).execute(db)
+  t.equal((await get('/api/user/2/', 'bob')).status, 401)
 })

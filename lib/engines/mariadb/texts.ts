@@ -58,6 +58,9 @@ const byBytes = {
   sorted: (column) => sql`cast(convert(${column} using utf8mb4) as binary)`
 } as const satisfies Partial<Storage>
 
+/** Selects the labels of an enumeration or a set without a character set, which the driver would give as bytes. */
+const labelTexts = { select: (column) => sql`convert(${column} using utf8mb4)` } as const satisfies Partial<Storage>
+
 /**
  * Returns how a column of MariaDB stores and compares its texts if its type is an enumeration, a set or a time, if its
  * texts may be longer than {@link maxSortedLength} characters, or if its collation is {@link exactCollation}. Returns
@@ -65,7 +68,9 @@ const byBytes = {
  */
 function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
   // MariaDB orders an enum or a set by number, and compares it as text.
-  if (/^(?:enum|set)\b/.test(written)) return { ...anyText, alters: alteredBy(written) }
+  if (/^(?:enum|set)\b/.test(written)) {
+    return { ...anyText, alters: alteredBy(written), ...collation === 'binary' && labelTexts }
+  }
   const isExact = collation === exactCollation
   if (/^char\b/.test(written)) return { ...isExact ? exactTexts : anyText, alters: endsInBlank }
   if (isLong(written)) return { ...isExact ? exactTexts : anyText, ...byBytes }
