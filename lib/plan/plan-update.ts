@@ -136,8 +136,13 @@ function isDoubtful (column: Column, shown: Json): boolean {
   return typeof shown === 'string' && (shown.includes('\ufffd') || options.enum?.includes(shown) === false)
 }
 
-/** True if a value is the one that a record shows. A UUID may be shown in capitals. */
+/**
+ * True if a value is the one that a record shows. A UUID may be shown in capitals. The JSON of a record has 0 in place
+ * of -0, and null in place of a number that is too large for JavaScript.
+ */
 export function isShownAs (value: unknown, storage: StorageName, shown: Json | undefined): boolean {
-  const isOtherUuid = storage === 'uuid' && typeof shown === 'string' && value !== shown
-  return isDeepStrictEqual(value, isOtherUuid ? shown.toLowerCase() : shown)
+  if (isDeepStrictEqual(value, shown)) return true
+  if (storage === 'uuid') return typeof shown === 'string' && value === shown.toLowerCase()
+  return (storage === 'json' || storage === 'number') && shown !== undefined &&
+    isDeepStrictEqual(value, JSON.parse(JSON.stringify(shown)))
 }

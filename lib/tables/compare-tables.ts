@@ -94,6 +94,9 @@ interface Comparison {
   readonly isView: boolean
 }
 
+/** End of a message. SQLite gives a type to a column of a view only if it is a column of a table, or a cast. */
+const untypedView = 'of no type: cast the expression in the view, as in cast(sum(price) as integer)'
+
 function compareColumn (
   column: Column, found: ColumnRow, { dialect, mayBeNull, isView }: Comparison
 ): readonly string[] {
@@ -102,7 +105,7 @@ function compareColumn (
   const isNullable = isYes(found.nullable)
   const differences: string[] = []
   if (!holds(type)) {
-    differences.push(`is ${column.kind}, but column '${name}' is ${named || 'of no type'}`)
+    differences.push(`is ${column.kind}, but column '${name}' is ${named || (isView ? untypedView : 'of no type')}`)
   }
   const isMade = isGenerated(column)
   if (isMade && !isYes(found.generated) && !isView) {

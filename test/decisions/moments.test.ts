@@ -460,6 +460,24 @@ if (engine === 'sqlite') {
     t.match(stored, { price: 1, data: 'x', count: 'n/a', done: 5 })
   })
 
+  test('D-127: JSON with a number beyond JavaScript, and -0, stay as they are when they are sent back', async (t) => {
+    const db = await openDatabase(t)
+    await sql`create table thing (id integer primary key, data text not null, ratio real not null, name text)`
+      .execute(db)
+    await sql`insert into thing values (1, '{"p": 1e400, "n": -0}', -0.0, 'a')`.execute(db)
+    const Thing = defineModel('Thing', { data: json(), ratio: number(), name: text({ nullable: true }) })
+    const { get, put } = await buildApp(t, {
+      models: [], options: { db, defaultAuth: everybody }, register: (registry) => { registry.register(Thing) }
+    })
+    const record = (await get('/api/thing/1/')).json()
+    t.strictSame(record, { id: 1, data: { p: null, n: 0 }, ratio: 0, name: 'a' })
+    t.equal((await put('/api/thing/1/', { ...record, name: 'b' })).statusCode, 200)
+    const stored = await db.selectFrom('thing').selectAll().executeTakeFirst()
+    t.strictSame(stored, { id: 1, data: '{"p": 1e400, "n": -0}', ratio: -0, name: 'b' })
+    await put('/api/thing/1/', { data: { p: 1, n: 0 }, ratio: 0.5 })
+    t.match((await get('/api/thing/1/')).json(), { data: { p: 1 }, ratio: 0.5 })
+  })
+
   test('D-129: a foreign key that is no integer is null, and does not make a list fail', async (t) => {
     const db = await openDatabase(t)
     await sql`pragma foreign_keys = off`.execute(db)

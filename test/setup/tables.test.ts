@@ -1121,6 +1121,24 @@ test('PostgreSQL: a foreign table is compared as a view is, also as a partition 
   })
 })
 
+test('an expression in a view of SQLite has no type, and the error names the cast that gives it one', {
+  skip: engine !== 'sqlite' && 'about SQLite'
+}, async (t) => {
+  const db = await made(t, 'create table item (id integer primary key, bill integer, price integer)',
+    'insert into item values (1, 7, 2), (2, 7, 3)',
+    'create view bare as select bill, sum(price) as total from item group by bill',
+    'create view bill as select bill, cast(sum(price) as decimal(10,2)) as total from item group by bill')
+  const fields = { id: keyField({ generated: false, column: 'bill' }), total: decimal() }
+  const start = (model: Model) => buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(model) }
+  })
+  await t.rejects(start(defineModel('Bare', fields)), {
+    message: /of no type: cast the expression in the view, as in cast\(/
+  })
+  const { get } = await start(defineModel('Bill', fields))
+  t.same((await get('/api/bill/')).json().objects, [{ id: 7, total: '5.00' }])
+})
+
 test('D-258: a view may stand for a table that is only read, whatever it says about nulls', async (t) => {
   const db = await made(t)
   await createTables(db, siteModels)
