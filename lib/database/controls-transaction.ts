@@ -1,28 +1,31 @@
 import type { Dialect } from '../engines/dialect.js'
 
 /**
- * Matches what may come before the first word of a statement: white space, and the start of a comment that MariaDB
- * executes, such as `/*!50000`.
+ * Matches what may come before the first word of a statement: white space, and on MariaDB the start of a comment that
+ * it executes, such as `/*!50000`, or settings for this statement alone.
  */
-const opening = /^\s*(?:\/\*M?!\d*\s*)?/
+const opening = /^\s*(?:\/\*M?!\d*\s*)?(?:set\s+statement\b[^;]*?\bfor\s+)?/i
 /**
  * Matches the first words of a statement that begins or ends a transaction. It does not match `rollback to` a
- * savepoint, nor statements such as `create table`: MariaDB commits before them, but other engines do not.
+ * savepoint.
  */
 const transactional =
   /^(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
 /** Matches a statement of MariaDB that sets `autocommit`: switching it on again commits an open transaction. */
-const automatic = /^set\b[^;]*\bautocommit\s*:?=/i
-/** Matches a statement of MariaDB that executes or prepares a text which begins or ends a transaction. */
-const prepared = /\b(?:execute\s+immediate|prepare\s+\S+\s+from)\s*['"]\s*(?:begin|start|commit|rollback)\b/i
-
+const automatic = /^set\b[^;]*\bautocommit`?\s*:?=/i
 /** Matches every text that the patterns above match, and few others, so that few texts need the longer search. */
 const suspect = /begin|start|commit|end|abort|prepare|rollback/i
 
-/** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several in one text. */
-export function controlsTransaction (text: string, { quoted }: Pick<Dialect, 'quoted'>): boolean {
-  if (!suspect.test(text)) return false
-  return prepared.test(text) || text.replace(quoted, ' ').split(';')
+/**
+ * True if one of the statements in a text begins or ends a transaction, or makes the engine do so. PostgreSQL takes
+ * several statements in one text.
+ */
+export function controlsTransaction (
+  text: string, { quoted, committing = [] }: Pick<Dialect, 'quoted' | 'committing'>
+): boolean {
+  if (committing.length === 0 && !suspect.test(text)) return false
+  // The name of the setting may be quoted.
+  return automatic.test(text.replace(opening, '')) || text.replace(quoted, ' ').split(';')
     .map((statement) => statement.replace(opening, ''))
-    .some((statement) => transactional.test(statement) || automatic.test(statement))
+    .some((statement) => [transactional, ...committing].some((pattern) => pattern.test(statement)))
 }

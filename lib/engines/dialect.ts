@@ -149,6 +149,8 @@ export interface Dialect {
    * match the comments that MariaDB executes.
    */
   readonly quoted: RegExp
+  /** Match the beginning of statements that make the engine commit an open transaction. */
+  readonly committing?: readonly RegExp[]
   /** Statement that begins a transaction which may read before it writes. */
   readonly begin: CompiledQuery
   /**

@@ -4,7 +4,7 @@ import { keyColumnsOf, withId } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import { valueAt } from '../values/lookup.js'
-import { requireNoPromises } from '../values/promises.js'
+import { requireNoPromisesWithin } from '../values/promises.js'
 import { hasProperties, type Json } from '../values/values.js'
 import { fixedBy, withGuard, type GuardedPlan, type PlannedWrite, type WriteSetting } from './plan-guarded-write.js'
 import { isShownAs } from './plan-update.js'
@@ -57,15 +57,15 @@ export function addHookValues (
  * Returns the values that a hook returned, under the names that the hook wrote. Leaves out values that are undefined,
  * and values that change nothing: the planned write sets the same value, or it does not set the field and the record
  * has the value already. Empty if the hook returned nothing. Throws TypeError if the hook returned anything but an
- * object, a promise as a value, or a field that the model does not have.
+ * object, a promise as or in a value, or a field that the model does not have.
  */
 function changesOf ({ name, byName }: Model, write: HookedWrite, returned: unknown): Payload {
   if (returned === undefined || returned === null) return {}
+  requireNoPromisesWithin(`beforeWrite of model '${name}'`, returned)
   if (!hasProperties(returned)) {
     throw new TypeError(`beforeWrite of model '${name}' must return an object of fields, or nothing`)
   }
   const values: Array<[string, unknown]> = Object.entries(returned)
-  requireNoPromises(`beforeWrite of model '${name}'`, values)
   const changed = values.filter(([field, value]) => {
     const column = byName.get(field)
     if (column === undefined) throw new TypeError(`beforeWrite of model '${name}' returned unknown field '${field}'`)

@@ -14,6 +14,7 @@ import type { Identity } from '../policy/policy.js'
 import type { Resource } from '../resource/resource.js'
 import type { TransactedTarget } from '../resource/transacted-target.js'
 import { valueOf } from '../response/record.js'
+import { requireNoPromisesWithin } from '../values/promises.js'
 import type { Json } from '../values/values.js'
 
 /**
@@ -40,7 +41,7 @@ interface Occasion {
  * @throws what the hook throws; REST_MODELS_UNAVAILABLE (503) if the hook takes longer than `limits.statementTime`, or
  *   if it throws a failure of a database that cannot serve now
  */
-export async function callBefore (
+async function callBefore (
   { resource, hooked: { hooks: { beforeWrite }, toWhole }, request }: TransactedRequest,
   { operation, stored: row }: Occasion, plan: WritePlan
 ): Promise<unknown> {
@@ -49,6 +50,17 @@ export async function callBefore (
   const values = structuredClone(valuesFor(resource, plan, row))
   const occasion = { operation, values, stored: row && toWhole(row), user: userOf<Identity>(request), request }
   return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))
+}
+
+/**
+ * Calls the hook `beforeWrite` for a delete, which no returned values can change.
+ *
+ * @param stored  the row of the record
+ * @throws as {@link callBefore}; TypeError, which becomes a 500, if the hook returned promises
+ */
+export async function callBeforeDelete (write: TransactedRequest, stored: Row): Promise<void> {
+  const returned = await callBefore(write, { operation: 'delete', stored }, new Map())
+  requireNoPromisesWithin(`beforeWrite of model '${write.resource.model.name}'`, Object(returned))
 }
 
 /**

@@ -13,7 +13,7 @@ import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import { requireStillOwn } from '../policy/owner.js'
 import type { Resource } from '../resource/resource.js'
 import type { TransactedTarget } from '../resource/transacted-target.js'
-import { callAfter, callBefore, isWritten, planWithHook, type TransactedRequest } from './call-hooks.js'
+import { callAfter, callBeforeDelete, isWritten, planWithHook, type TransactedRequest } from './call-hooks.js'
 
 /**
  * A record to write, and the id of the user who must own it. The id counts only if the resource has an owner field.
@@ -34,7 +34,7 @@ export function withoutHooks (resource: Resource): TransactedTarget {
 
 /**
  * Creates a record as {@link runCreate} does, and calls the hooks of the resource. If a hook fails, no record is
- * created, and this throws as {@link callBefore} and {@link callAfter} say.
+ * created, and this throws as {@link planWithHook} and {@link callAfter} say.
  */
 export async function createWithHooks (write: TransactedRequest, planned: GuardedPlan): Promise<Row> {
   const { resource: { engine, passwords }, resource, hooked: { hooks, whole } } = write
@@ -159,14 +159,13 @@ async function remove (write: TransactedRequest, record: LockedRecord): Promise<
   const { resource, hooked: { hooks, whole } } = write
   const seen = await rowForHook(write, record)
   if (hooks.beforeWrite !== undefined && seen === undefined) return false
-  if (seen !== undefined) await callBefore(write, { operation: 'delete', stored: seen }, new Map())
+  if (seen !== undefined) await callBeforeDelete(write, seen)
   try {
     return await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
-      const occasion = { operation: 'delete', stored } as const
-      if (isStale(seen, stored)) await callBefore(write, occasion, new Map())
+      if (isStale(seen, stored)) await callBeforeDelete(write, stored)
       const isDeleted = await runDelete(inside, resource, record) || await isReplaced(inside, write, record, stored)
       if (!isDeleted) throw new Unwritten()
-      await callAfter(write, inside.executor, occasion, stored)
+      await callAfter(write, inside.executor, { operation: 'delete', stored }, stored)
       return true
     }) === true
   } catch (failure) {

@@ -21,3 +21,18 @@ export function requireNoPromises (source: string, values: ReadonlyArray<readonl
   for (const [, value] of values) ignoreRejection(value)
   throw new TypeError(`${source} gives a promise for '${found[0]}': an 'await' is missing`)
 }
+
+/** Does the same as {@link requireNoPromises} for what a hook returned, also within its lists and objects. */
+export function requireNoPromisesWithin (source: string, returned: object): void {
+  requireNoPromises(source, Object.entries(returned).flatMap(([name, value]) =>
+    [...promisesIn(value)].map((promise) => [name, promise] as const)))
+}
+
+/** Yields the promises in a value. It is no recursion, because JSON of clients may be nested deeply. */
+function * promisesIn (value: unknown): Generator<Promise<unknown>> {
+  const found = new Set([value])
+  for (const each of found) {
+    if (types.isPromise(each)) yield each
+    else if (typeof each === 'object' && each !== null) for (const inner of Object.values(each)) found.add(inner)
+  }
+}

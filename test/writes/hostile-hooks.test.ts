@@ -663,3 +663,24 @@ test('R-41: hooks that hang end, and keep others waiting for two seconds at most
   t.equal((await app.post('/api/item/', { name: 'after' })).statusCode, 201)
   t.equal((await app.rowsOf('outbox')).length, 1)
 })
+
+test('D-158: a promise in what beforeWrite returns is a 500 that says so, and its rejection ends nothing', async (t) => {
+  const rejected = (): never => Promise.reject(new Error('not awaited')) as never
+  const returned: ReadonlyArray<() => unknown> = [
+    () => ({ name: rejected() }), () => ({ data: { a: [rejected()] } }), () => [rejected(), rejected()]
+  ]
+  for (const beforeWrite of returned) {
+    const log: string[] = []
+    const app = await shop(t, { beforeWrite: beforeWrite as never }, {
+      server: { logger: { level: 'error', stream: { write: (line: string) => { log.push(line) } } } }
+    })
+    for (const act of [
+      () => app.post('/api/item/', { name: 'c' }),
+      () => app.put(path, { name: 'c' }), () => app.delete(path)
+    ]) {
+      t.equal((await act()).statusCode, 500)
+      t.match(log.pop(), /beforeWrite of model 'Item' gives a promise for '\w+': an 'await' is missing/)
+    }
+    t.equal((await app.rowsOf('item')).length, 2, 'nothing is written')
+  }
+})

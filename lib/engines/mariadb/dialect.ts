@@ -12,6 +12,19 @@ import { exactCollation } from './texts.js'
  */
 const exact = (text: RawBuilder<unknown>) => sql`convert(${text} using utf8mb4) collate utf8mb4_nopad_bin`
 
+/**
+ * Match the beginning of statements before which MariaDB commits, or that may contain any other statement. Temporary
+ * tables commit nothing.
+ *
+ * @see https://mariadb.com/kb/en/sql-statements-that-cause-an-implicit-commit/
+ */
+const committing = [
+  /^(?:alter|create|drop)\b(?!(?:\s+or\s+replace)?\s+temporary\b)/i,
+  /^(?:analyze|cache|change|check|flush|grant|install|load\s+index|lock|optimize|rename|repair|reset)\b/i,
+  /^(?:revoke|set\s+password|shutdown|stop|truncate|uninstall|unlock)\b/i,
+  /^(?:case|execute\s+immediate|for|if|loop|prepare|repeat|while)\b/i
+]
+
 export const mariadbDialect: Dialect = {
   name: 'mariadb',
   adapter: 'MysqlAdapter',
@@ -31,6 +44,7 @@ export const mariadbDialect: Dialect = {
   limit: (count) => sql<number>`${count}`,
   length: (column) => sql`char_length(${column})`,
   quoted: /'(?:[^'\\]|''|\\[^])*'|"(?:[^"\\]|""|\\[^])*"|`(?:[^`]|``)*`|(?:--(?=\s)|#)[^\n]*|\/\*(?!M?!)[^]*?\*\//g,
+  committing,
   begin: CompiledQuery.raw('begin'),
   locksRows: true,
   emptyRow: sql`() values ()`,
