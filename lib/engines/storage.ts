@@ -29,11 +29,15 @@ export type StorageName =
 /**
  * Returns a condition that compares a column with values by what records show, which may be less than is stored: whole
  * seconds, for example. It is true if any of the values matches; for `ne`, if none is equal.
+ *
+ * @param listed  the operand of `in` for values that are given as one JSON array, as `Dialect.listed` returns it; only
+ *   for columns of texts, integers and UUIDs
  */
 export type ShownCondition = (
   column: RawBuilder<unknown>,
   operator: 'eq' | 'ne' | 'in' | 'lt' | 'lte' | 'gt' | 'gte',
-  values: readonly Parameter[]
+  values: readonly Parameter[],
+  listed?: RawBuilder<unknown>
 ) => RawBuilder<SqlBool>
 
 /**

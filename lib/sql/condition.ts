@@ -4,6 +4,7 @@ import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, ShownCondition } from '../engines/storage.js'
 import { operators, type ConditionColumn, type Operator } from '../fields/operators.js'
 import { storageOf, type Column } from '../model/column.js'
+import { isText } from '../model/key.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 import { itemAt } from '../values/lookup.js'
 import { columnRef, compared } from './selection.js'
@@ -47,13 +48,12 @@ export function conditionSql (condition: Condition, dialect: Dialect): RawBuilde
   if (column.parts !== undefined) return keySql({ alias, parts: column.parts, operator, values }, dialect)
   const { shown, showsAll = false, isCollated = false } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
-  if (shown !== undefined && (showsAll || !asStored) && isComparison(operator) && values.length > 0) {
-    return shown(ref, operator, values)
-  }
   const [array = null] = values
-  if (isArray && dialect.listed !== undefined) {
-    return sql<SqlBool>`${isCollated ? dialect.exact(ref) : ref} in ${dialect.listed(array)}`
+  const listed = isArray ? dialect.listed?.(array) : undefined
+  if (shown !== undefined && (showsAll || !asStored) && isComparison(operator) && values.length > 0) {
+    return shown(ref, operator, values, listed)
   }
+  if (listed !== undefined) return sql<SqlBool>`${isCollated ? dialect.exact(ref) : ref} in ${listed}`
   const row = operators[operator]
   const target = targetOf(condition, dialect)
   return 'each' in row
@@ -91,10 +91,10 @@ interface KeyCondition extends Pick<Condition, 'operator' | 'values'> {
  */
 function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dialect): RawBuilder<SqlBool> {
   if (values.length === 0) return sql<SqlBool>`1 = 0`
-  const isPart = (column: Column, value: Parameter) => conditionSql(
-    { ...alias !== undefined && { alias }, column, operator: 'eq', values: [value], asStored: true }, dialect)
+  const partSql = (column: Column, operator: 'eq' | 'in', values: readonly Parameter[]) => conditionSql(
+    { ...alias !== undefined && { alias }, column, operator, values, asStored: !isText(column) }, dialect)
   const keys = Array.from({ length: values.length / parts.length }, (_, key) => {
-    const isEach = parts.map((part, index) => isPart(part, itemAt(values, key * parts.length + index)))
+    const isEach = parts.map((part, index) => partSql(part, 'eq', [itemAt(values, key * parts.length + index)]))
     return sql<SqlBool>`${sql.join(isEach, sql` and `)}`
   })
   const isAny = anyOf(keys)
@@ -102,8 +102,5 @@ function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dial
   if (keys.length === 1) return isAny
   // SQLite reads a whole index if no condition without 'or' limits it to a part.
   const leading = values.filter((_value, index) => index % parts.length === 0)
-  const column = itemAt(parts, 0)
-  const isNear = conditionSql(
-    { ...alias !== undefined && { alias }, column, operator: 'in', values: leading, asStored: true }, dialect)
-  return sql<SqlBool>`(${isNear} and ${isAny})`
+  return sql<SqlBool>`(${partSql(itemAt(parts, 0), 'in', leading)} and ${isAny})`
 }

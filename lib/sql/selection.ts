@@ -72,9 +72,9 @@ interface Equality {
 export function exactCondition ({ column, value, alias }: Equality, dialect: Dialect): RawBuilder<SqlBool> {
   const ref = columnRef(column, alias)
   const isFound = sql<SqlBool>`${ref} = ${compared(column, value, dialect)}`
-  const { isCollated, shown, showsAll } = storageOf(column, dialect)
+  const { isCollated, shown } = storageOf(column, dialect)
   if (!isText(column) || isCollated !== true) return isFound
-  if (shown !== undefined && showsAll === true) return shown(ref, 'eq', [value])
+  if (shown !== undefined) return shown(ref, 'eq', [value])
   // An index serves the first comparison if it has the collation of the column.
   return sql<SqlBool>`(${isFound} and ${dialect.exact(ref)} = ${compared(column, value, dialect)})`
 }

@@ -427,6 +427,53 @@ if (engine === 'sqlite') {
     t.strictSame(found, [null, '1.5', '7', '10', 'a'])
   })
 
+  /** Columns in which SQLite keeps numbers, although they are fields of texts, and what records show of them. */
+  const keptNumbers = {
+    '': {
+      stored: ['18', '7', "'7a'", "'18x'", '2.5', '18.0', '9007199254740993', "x'6162'", "''", '-1e300'],
+      shown: ['18', '7', '7a', '18x', '2.5', '18.0', '9007199254740993', 'ab', '', '-1.0e+300'],
+      absent: ['007', '18.00', '9007199254740992', 'AB']
+    },
+    ...Object.fromEntries(['string', 'uuid', 'guid', 'uniqueidentifier', 'time', 'time collate nocase'].map((type) => [
+      type,
+      {
+        stored: ["'18'", '7', "'7a'", "'Ab'", '2.5', "''"],
+        shown: ['18', '7', '7a', 'Ab', '2.5', ''],
+        absent: ['007', '18.0', '7A', 'ab', '10', '1e1']
+      }
+    ]))
+  }
+
+  for (const [type, { stored, shown, absent }] of Object.entries(keptNumbers)) {
+    test(`D-202: filters compare the texts that records show of a column of type '${type}'`, async (t) => {
+      const app = await foreignApp(t, { field: text({ nullable: true }), type, values: [] })
+      for (const indexed of [false, true]) {
+        if (indexed) await sql`create index by_at on event (at)`.execute(app.db)
+        else await sql.raw(`insert into event (at) values (${[...stored, 'null'].join('), (')})`).execute(app.db)
+        const all = await list(app, '')
+        t.same(all.map(({ at }) => at), [...shown, null])
+        for (const value of [...shown, ...absent]) {
+          for (const [operator, matches] of Object.entries(operators)) {
+            const expected = all.filter(({ at }) => at !== null && matches(at, value)).map(({ id }) => id)
+            const query = `at__${operator}=${encodeURIComponent(operator === 'in' ? `"${value}"` : value)}`
+            t.same((await list(app, query)).map(({ id }) => id), expected, query)
+          }
+        }
+        const two = all.filter(({ at }) => at === '7' || at === '18').map(({ id }) => id)
+        t.same((await list(app, 'at__in=7,007,18,x')).map(({ id }) => id), two)
+        t.same((await list(app, 'at=7&at=18&at=07')).map(({ id }) => id), two)
+      }
+    })
+  }
+
+  test('D-202: an index serves filters on texts in columns where SQLite keeps numbers', async (t) => {
+    for (const type of ['', 'uuid']) {
+      const { app, db } = await foreignApp(t, { field: text({ nullable: true }), type, values: [] })
+      await sql`create index by_at on event (at)`.execute(db)
+      t.same((await inspect(app)).unindexed.filter(({ name }) => name === 'at'), [])
+    }
+  })
+
   test('D-129: what is no number, boolean or JSON is null, and stays as it is when it is sent back', async (t) => {
     const db = await openDatabase(t)
     await sql`create table thing (id integer primary key, ratio numeric not null, price numeric not null,

@@ -8,6 +8,7 @@ import {
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
 import { asShown, isOtherForm, otherFormIndex } from './moments.js'
+import { asText, byNumericText, byUntypedText } from './shown-texts.js'
 
 /** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
 export function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {
@@ -58,11 +59,14 @@ const exact: Exact = {
 const isTextual = named('time', 'uuid', 'guid', 'uniqueidentifier', 'string')
 const isJson = named('json', 'jsonb')
 const holdsText = held('text', 'none')
+/** Storage of texts. A column of any type may hold bytes, too, which records show as text. */
 const plainText = {
   type: () => 'text',
   holds: (declaredType) => holdsText(declaredType) || isTextual(declaredType),
   isCollated: true,
-  ...asIs
+  decode: String,
+  inlined: (expression) =>
+    `(typeof ${expression} === 'string' || ${expression} === null ? ${expression} : String(${expression}))`
 } as const satisfies Storage
 /** Matches the texts that SQLite would store as numbers in a column of a type for which {@link isTextual} is true. */
 const numeric = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
@@ -71,14 +75,19 @@ const numeric = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
  * write of a text that SQLite would store as a number is refused.
  */
 const textualTypes: Storage = {
-  ...plainText, select: (column) => sql`cast(${column} as text)`, alters: (value) => numeric.test(String(value))
+  ...plainText, select: asText, shown: byNumericText, alters: (value) => numeric.test(String(value))
 }
 /**
- * Storage of texts in columns without a type. SQLite keeps a number there as a number, and records show it as text. The
- * column is selected without a cast, because a number must be told from a text: no cursor is written for a number. Its
- * text would mark another position, because SQLite orders numbers before all texts.
+ * Storage of texts in columns without a type. SQLite keeps a number there as a number, and records show it as text. No
+ * cursor is written for a number. Its text would mark another position, because SQLite orders numbers before all texts.
  */
-const untyped: Storage = { ...plainText, showsOthers: true, decode: String }
+const untyped: Storage = {
+  ...plainText,
+  select: asText,
+  isWhole: (column) => sql`typeof(${column}) = 'text'`,
+  shown: byUntypedText,
+  showsOthers: true
+}
 const text: Storage = {
   ...plainText,
   ofType: ({ written }) => {
@@ -147,7 +156,7 @@ export const sqliteStorage = {
   bigint: {
     type: () => 'bigint',
     holds: held('integer', 'numeric'),
-    select: (column) => sql`cast(${column} as text)`,
+    select: asText,
     encode: (value) => BigInt(String(value)),
     decode: asIs.decode
   },
