@@ -121,7 +121,7 @@ const texts = {
  */
 export const postgresStorage = {
   key: { type: () => 'bigint', holds: named(...integers), compared: bigint, ...asNumber },
-  text: { ...texts, ofType: (column) => textsOf(texts, column) },
+  text: { ...texts, ofType: (column, options) => textsOf(texts, column, options) },
   integer: { type: () => 'integer', holds: named(...integers), compared: bigint, ...asNumber },
   bigint: { type: () => 'bigint', holds: named(...integers), select: asText, compared: bigint, ...asIs },
   number: {
