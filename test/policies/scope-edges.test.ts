@@ -1,7 +1,7 @@
 // @servers: scopes are conditions in SQL
 
 import { sql } from 'kysely'
-import { test } from 'tap'
+import { test, type Test } from 'tap'
 import {
   boolean, defineModel, foreignKey, hostAuth, integer, key, number, text, uuid, type Field, type Identity, type Model
 } from '../../lib/index.js'
@@ -318,4 +318,74 @@ test('D-202: a text of which its column would cut blanks is refused, so that it 
   t.equal((await put('/api/parcel/1/', { code: 'x ' }, as(1))).json().code, 'x ')
   t.match(statements.map(({ sql }) => sql).join(), /update/, 'a value that fits is written again')
   t.match(await rowsOf('parcel'), [{ code: 'x ' }])
+})
+
+/** Collations of a column of UUIDs: one that ignores case, and one that does not. */
+const collations = {
+  sqlite: { ignoring: 'nocase', exact: 'binary' },
+  postgres: { ignoring: 'ignoring', exact: '"C"' },
+  mariadb: { ignoring: 'utf8mb4_general_ci', exact: 'utf8mb4_bin' }
+}[engine]
+
+const capitals = '0F8FAD5B-D9CB-469F-A165-70867728950E'
+const asUser = (id: string) => ({ headers: { 'x-user': id } })
+
+/** Serves jobs whose owner is a UUID in capitals, in a column with a collation. */
+async function serveCapitals (t: Test, collation: string) {
+  const Person = defineModel('Person', { id: uuid(), name: text() })
+  const Job = defineModel('Job', { id: key({ generated: false }), owner: foreignKey(() => Person), title: text() })
+  const auth = hostAuth(({ headers: { 'x-user': id } }) => typeof id === 'string' ? { id } : null)
+  return await buildApp(t, {
+    models: [],
+    undocumented: 'capitals',
+    prepare: async (_app, db) => {
+      const icu = "provider = icu, locale = 'und-u-ks-level2', deterministic = false"
+      if (engine === 'postgres') await sql.raw(`create collation ignoring (${icu})`).execute(db)
+      const column = `varchar(36) collate ${collation}`
+      await sql.raw(`create table person (id ${column} primary key, name text not null)`).execute(db)
+      await sql.raw(`create table job (id int primary key, title text not null,
+        owner_id ${column} not null references person (id))`).execute(db)
+      await sql.raw(`insert into person values ('${capitals}', 'Ann')`).execute(db)
+      await sql.raw(`insert into job values (1, 'a', '${capitals}')`).execute(db)
+    },
+    register: (registry) => {
+      registry.register(Person, { auth })
+      registry.register(Job, { auth, ownerField: 'owner' })
+      registry.register(Job, { auth, ownerField: 'owner', path: 'hooked', beforeWrite: () => {} })
+      registry.register(Job, { auth, path: 'own', scope: (user) => ({ owner: user?.id ?? null }) })
+    }
+  })
+}
+
+test('D-65: who owns a record by a UUID in capitals may change it if the column ignores case', async (t) => {
+  const { get, put, patch, delete: remove, rowsOf } = await serveCapitals(t, collations.ignoring)
+  const lower = capitals.toLowerCase()
+  for (const id of [lower, capitals]) {
+    t.equal((await get(`/api/person/${id}/`)).json().name, 'Ann')
+    // SQLite compares the values of filters and scopes without the collation of the column.
+    const found = engine === 'sqlite' ? 0 : 1
+    t.equal((await get(`/api/job/?owner=${id}`)).json().objects.length, found)
+    t.equal((await get('/api/own/', asUser(id))).json().objects.length, found, 'by a scope')
+    for (const path of engine === 'sqlite' ? ['job', 'hooked'] : ['job', 'hooked', 'own']) {
+      t.equal((await put(`/api/${path}/1/`, { title: `${path} ${id}` }, asUser(id))).json().title, `${path} ${id}`)
+      const whole = (await get(`/api/${path}/1/`, asUser(id))).json() as object
+      t.equal((await patch(`/api/${path}/1/`, whole, asUser(id))).statusCode, 200, 'sent back as it was read')
+    }
+  }
+  t.equal((await put('/api/job/1/', { title: 'x' }, asUser(lower.replace('0', '1')))).statusCode, 403)
+  t.equal((await remove('/api/job/1/', asUser(lower.replace('0', '1')))).statusCode, 403)
+  t.match(await rowsOf('job'), [{ owner_id: capitals, title: new RegExp(capitals) }])
+  t.equal((await remove('/api/job/1/', asUser(lower))).statusCode, 204)
+})
+
+test('D-65: a UUID in capitals is another text if the column does not ignore case', async (t) => {
+  const { get, put, delete: remove } = await serveCapitals(t, collations.exact)
+  const user = asUser(capitals)
+  t.equal((await get(`/api/person/${capitals}/`)).statusCode, 404)
+  t.equal((await get(`/api/job/?owner=${capitals}`)).json().objects.length, 0)
+  t.equal((await get('/api/own/', user)).json().objects.length, 0)
+  for (const path of ['job', 'hooked']) {
+    t.equal((await put(`/api/${path}/1/`, { title: 'x' }, user)).statusCode, 403)
+    t.equal((await remove(`/api/${path}/1/`, user)).statusCode, 403)
+  }
 })
