@@ -54,13 +54,16 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
 /**
  * Runs the query of a requirement, which the database must answer with 1.
  *
- * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy after any other answer. The BigInt `1n` is refused, too,
- *   because the plugin needs integers as numbers.
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy after any other answer. The BigInt `1n` and the text `'1'`
+ *   are refused, too, because the plugin needs integers as numbers.
  */
 export async function requireMet (db: Kysely<Tables>, { query, remedy }: Requirement): Promise<void> {
   const answer = await ask(db, query)
   if (typeof answer === 'bigint') {
     throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
+  }
+  if (answer === '1') {
+    throw new errors.UnsupportedDatabase("The connection gives integers as texts: switch 'bigNumberStrings' off")
   }
   if (answer !== 1) throw new errors.UnsupportedDatabase(remedy)
 }

@@ -53,6 +53,11 @@ export function readStored (
   return find(engine, target, query)
 }
 
+/** Reads what {@link readStored} reads. Returns no row either if the user `record.ownerId` does not own the record. */
+export function readOwned (engine: Engine, target: ReadTarget, record: ScopedRecord): MaybePromise<Outcome> {
+  return find(engine, target, scopedSelect(engine, target, 'stored', record))
+}
+
 /** Runs a read of one record by its key. */
 function find ({ executor }: Engine, { statements }: ReadTarget, query: Query): MaybePromise<Outcome> {
   return executor.execute(statements.comparesTexts ? toFindText(query) : query)

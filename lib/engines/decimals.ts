@@ -87,7 +87,7 @@ const exactDigits: Exact = {
 }
 
 /** Returns a number without the zeros at the end of its fraction. */
-function withoutZeros (text: string): string {
+export function withoutZeros (text: string): string {
   if (!text.includes('.')) return text
   let end = text.length
   while (text[end - 1] === '0') end--

@@ -172,6 +172,16 @@ export interface Storage {
    * 409. Absent if the column keeps every value.
    */
   readonly alters?: (value: Json) => boolean
+  /**
+   * True if `alters` is false for each value that records show. An update that repeats such a value then writes it, as
+   * if there were no `alters`.
+   */
+  readonly keepsShown?: true
+  /**
+   * True if the column may store a value in another spelling than it was written, such as `09:00:00` for `9:00`. A
+   * scope then looks at the stored value after the write.
+   */
+  readonly respells?: true
   /** True if the column would store something else in place of null, so that a write of null is refused with 409. */
   readonly replacesNull?: true
   /** Converts a JSON value to what the driver takes. Absent if the driver takes the JSON value as it is. */
@@ -186,11 +196,6 @@ export type StorageTable = Readonly<Record<StorageName, Storage>>
 
 /** Takes values from the driver as they are. */
 export const asIs = { decode: (stored: Stored) => stored as Json }
-
-/** True for a text with a blank at its end, which a column of the type `char` does not keep. */
-export function endsInBlank (value: Json): boolean {
-  return String(value).endsWith(' ')
-}
 
 /** Reads numbers that a driver may return as a number, a text or a BigInt. */
 export const asNumber = {

@@ -1,7 +1,7 @@
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { notNull } from '../fields/operators.js'
-import { encode, isFilledByDatabase, isForeignKey, type Column } from '../model/column.js'
+import { encode, isFilledByDatabase, isForeignKey, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { refersToItself } from '../model/key.js'
 import type { Payload } from '../request/payload.js'
@@ -189,7 +189,7 @@ function beginsAtItself ({ path: { joins: [join] } }: ScopeCondition, model: Mod
  *   database does not fill it.
  * - The path of the condition begins with a foreign key that the write sets. The record to which this foreign key
  *   refers is checked with the write.
- * - The written value meets the condition.
+ * - The written value meets the condition, and the column stores it in the same spelling.
  *
  * @throws REST_MODELS_FORBIDDEN (403) if the written value does not meet the condition, or if it is null for a foreign
  *   key at the beginning of the path
@@ -203,7 +203,7 @@ function isDecided (condition: ScopeCondition, { plan, isCreate }: PlannedWrite,
   if (operator === 'is') {
     return requireInside(condition.values.some((wanted) => wanted === notNull ? value !== null : wanted === value))
   }
-  if (operator !== 'eq' && operator !== 'in') return false
+  if ((operator !== 'eq' && operator !== 'in') || storageOf(column, dialect).respells === true) return false
   const stored = encode(column, value, dialect)
   return requireInside(condition.values.some((wanted) => encode(column, wanted, dialect) === stored))
 }

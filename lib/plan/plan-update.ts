@@ -104,9 +104,9 @@ const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'nu
  */
 export function keptIfEqual (columns: readonly Column[], dialect: Dialect): ReadonlySet<Column> {
   return new Set(columns.filter((column) => {
-    const { alters, showsOthers } = storageOf(column, dialect)
+    const { alters, keepsShown = false, showsOthers } = storageOf(column, dialect)
     return isSecret(column) || column.target !== undefined || lossyStorages.has(valueKindOf(column).storage) ||
-      alters !== undefined || showsOthers === true
+      (alters !== undefined && !keepsShown) || showsOthers === true
   }))
 }
 

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { Engine } from '../database/engine.js'
-import { readStored } from '../database/read.js'
+import { readOwned, readStored } from '../database/read.js'
 import type { WriteTarget } from '../database/write.js'
 import type { MaybePromise, Outcome, Row } from '../engines/executor.js'
-import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { decodeIn } from '../model/column.js'
+import { decodeIn, valueKindOf } from '../model/column.js'
 import type { ParseKey } from '../model/key.js'
+import { isShownAs } from '../plan/plan-update.js'
 import { acceptId, whyNoOwner } from '../plan/plan-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import type { Viewer } from '../plan/viewer.js'
@@ -56,9 +56,10 @@ export function recordStep (resource: OwnedResource): Step {
  * @throws REST_MODELS_FORBIDDEN (403) if the resource has an owner field and the user is not the owner
  */
 export function readOwnRecord (request: FastifyRequest, resource: OwnedResource): MaybePromise<StoredRecord> {
-  const requireOwn = (stored: StoredRecord): StoredRecord => {
-    if (!isOwn(resource, stored.row, ownerIdOf(request, resource))) throw new errors.Forbidden()
-    return stored
+  const requireOwn = (stored: StoredRecord): MaybePromise<StoredRecord> => {
+    const { id, row, viewer: { scope } } = stored
+    const checked = requireOwner(resource, row, { id, scope, ownerId: ownerIdOf(request, resource) })
+    return isPromise(checked) ? checked.then(() => stored) : stored
   }
   const stored = readRecord(request, resource)
   return isPromise(stored) ? stored.then(requireOwn) : requireOwn(stored)
@@ -103,9 +104,23 @@ export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget,
 export async function requireStillOwn (resource: OwnedResource, record: ScopedRecord): Promise<void> {
   const { row } = await readStored(resource.engine, resource, record)
   if (row === undefined) throw new errors.RecordNotFound()
-  if (!isOwn(resource, row, record.ownerId)) throw new errors.Forbidden()
+  await requireOwner(resource, row, record)
 }
 
-function isOwn ({ owner, engine: { dialect } }: OwnedResource, row: Row, ownerId: Stored | undefined): boolean {
-  return owner === undefined || (ownerId != null && decodeIn(row, owner, dialect) === ownerId)
+/**
+ * Throws REST_MODELS_FORBIDDEN (403) if the resource has an owner field and the user is not the owner of a record. If
+ * the owner is a UUID that is stored in capitals, the database decides, because its collation may ignore case.
+ */
+function requireOwner (resource: OwnedResource, row: Row, record: ScopedRecord): MaybePromise<void> {
+  const { owner, engine: { dialect } } = resource
+  if (owner === undefined) return
+  const { ownerId = null } = record
+  const stored = decodeIn(row, owner, dialect)
+  if (ownerId === null || !isShownAs(ownerId, valueKindOf(owner).storage, stored)) throw new errors.Forbidden()
+  if (stored !== ownerId) return requireFound(readOwned(resource.engine, resource, record))
+}
+
+async function requireFound (found: MaybePromise<Outcome>): Promise<void> {
+  const { row } = await found
+  if (row === undefined) throw new errors.Forbidden()
 }

@@ -292,8 +292,8 @@ test('D-279: only columns with more digits than their field need another storage
     const column = { table: 'x', name: 'y', type: '', written }
     return dialects[name].storage.decimal.ofType?.(column, scale === undefined ? {} : { scale })
   }
-  for (const written of ['numeric(15,2)', 'integer', 'bigint']) {
-    t.equal(storageOf('postgres', written), undefined, written)
+  for (const [written, scale] of [['numeric(15,2)', 2], ['integer', 0], ['bigint', 0]] as const) {
+    t.equal(storageOf('postgres', written, scale), undefined, written)
   }
   t.equal(storageOf('mariadb', 'decimal(15,2)'), undefined)
   t.equal(storageOf('mariadb', 'int(11)', 0), undefined)
@@ -315,7 +315,7 @@ test('D-279: only columns with more digits than their field need another storage
 
 const roundingInMariadb = [
   ['number', 'bigint', [2 ** 53], [0.5]], ['number', 'double(12, 4)', [1.2345], [1.23456]],
-  ['number', 'float(7, 2)', [1.25], [1.255]], ['decimal', 'integer', ['7', '7.0000'], ['7.5']],
+  ['number', 'float(7, 2)', [1.25], [1.255]],
   ['decimal', 'double(12, 2)', ['7.25'], ['7.255']]
 ] as const
 /** Types of columns that round, with the kind of the field, and values that such a column keeps or would round. */
@@ -325,6 +325,7 @@ const rounding = [
     [16777217, 3.14159265, 0.1 + 0.2, -1e39, 1e-50]],
   ['number', 'decimal(20, 4)', [1.5, 1.2345, 1234567890123456], [1.23456789, 5e-324]],
   ['decimal', 'decimal(10, 2)', ['1.2300', '-5.1'], ['1.2399', '0.001']],
+  ['decimal', 'integer', ['7', '7.0000', '-30.00', '0'], ['7.5']],
   ...engine === 'mariadb' ? roundingInMariadb : []
 ] as const
 
@@ -377,7 +378,8 @@ test('only values with more digits than their column keeps are refused', async (
     ['mariadb', 'decimal', 'double(9,1)', '7.10', '7.15'], ['mariadb', 'number', 'int(11)', 1e21, 2.5],
     ['mariadb', 'number', 'decimal(20,4)', 1.2345, 1.23456], ['mariadb', 'number', 'float(7,2)', 1.25, 1.255],
     ['mariadb', 'number', 'float(9,2)', 16777216, 16777217], ['mariadb', 'number', 'float', 0.1, 3.14159265],
-    ['postgres', 'number', 'real', 0.1, 3.14159265], ['postgres', 'number', 'real', -0, 1e-50],
+    ['postgres', 'decimal', 'integer', '7.00', '7.50'], ['postgres', 'number', 'real', 0.1, 3.14159265],
+    ['postgres', 'number', 'real', -0, 1e-50],
     ['postgres', 'number', 'real', -3.4028235e38, 1e39]
   ] as const) {
     const column = { table: 'x', name: 'y', type: '', written }
@@ -393,6 +395,13 @@ test('only values with more digits than their column keeps are refused', async (
     const column = { table: 'x', name: 'y', type: '', written }
     t.equal(dialects[name].storage[kind].ofType?.(column, {})?.alters, undefined, `${name} ${written}`)
   }
+})
+
+test('a decimal in a column of integers of PostgreSQL is sent without a fraction', (t) => {
+  const column = { table: 'x', name: 'y', type: 'int4', written: 'integer' }
+  const { encode } = dialects.postgres.storage.decimal.ofType?.(column, {}) ?? {}
+  t.same(['3.00', '-10.00', '0', '100'].map((value) => encode?.(value)), ['3', '-10', '0', '100'])
+  t.end()
 })
 
 test('D-279: cursors hold all digits, without zeros that other engines do not write', async (t) => {

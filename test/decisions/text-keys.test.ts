@@ -466,7 +466,7 @@ test('D-193: the types of records, bodies, rows and references follow', (t) => {
 test('D-247: in a column of PostgreSQL that holds no texts, a key is compared by its text alone', (t) => {
   const { primaryKey: column } = defineModel('Host', { id: text({ column: 'ip' }), name: text() })
   const { storage } = postgresDialect
-  const words = textsOf(storage.text, { table: 'host', name: 'ip', written: 'inet', type: 'inet' })
+  const words = textsOf(storage.text, { table: 'host', name: 'ip', written: 'inet', type: 'inet' }, {})
   const dialect = { ...postgresDialect, storages: new Map([[column, words ?? storage.text]]) }
   const db = new Kysely({
     dialect: {

@@ -523,6 +523,14 @@ test('a connection to MariaDB that commits nothing, or ignores foreign keys, is 
   })
 })
 
+test('a connection to MariaDB that gives integers as texts is refused with the name of its option', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  await t.rejects(start(t, plain.mariadb(url, { supportBigNumbers: true, bigNumberStrings: true })), {
+    code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /integers as texts: switch 'bigNumberStrings' off/
+  })
+})
+
 const Counted = defineModel('Counted', { id: key({ generated: false }), note: text({ default: '' }) })
 const Generated = defineModel('Generated', { note: text({ default: '' }) }, { table: 'counted' })
 const Part = defineModel('Part', { shop: integer(), no: bigint(), year: integer({ default: 0 }) }, {

@@ -12,6 +12,7 @@ import { postgresPlans } from '../../lib/engines/postgres/plans.js'
 import { asSingle } from '../../lib/engines/single.js'
 import { exactNumber, type StorageName } from '../../lib/engines/storage.js'
 import { openSqlite } from '../../lib/sqlite.js'
+import type { FieldOptions } from '../../lib/values/field-options.js'
 import { holds } from '../properties/holds.js'
 
 test('types that hold more than a field become the next larger one, and what is lost is said', (t) => {
@@ -115,6 +116,41 @@ test('D-204: numbers of 32 bits are shown with few digits, and compared as they 
   }))
 })
 
+test('D-202: a text of which a column would cut blanks is refused', (t) => {
+  const altersOf = (name: 'postgres' | 'mariadb', type: string, written: string, options: FieldOptions = {}) => {
+    const column = { table: 'x', name: 'y', type, written }
+    const { alters, keepsShown } = dialects[name].storage.text.ofType?.(column, options) ?? {}
+    return alters && { keepsShown, altered: (...texts: string[]) => texts.map((text) => alters(text)) }
+  }
+  for (const [name, written] of [['postgres', 'character varying(2)'], ['mariadb', 'varchar(2)']] as const) {
+    const { keepsShown, altered } = altersOf(name, 'varchar', written) ?? {}
+    const texts = altered?.('a ', '😀 ', 'abc', 'ab ', '😀a ', 'ab\t')
+    t.same([keepsShown, texts], [true, [false, false, false, true, true, true]])
+    t.equal(altersOf(name, 'varchar', written, { maxLength: 2 }), undefined, 'the field takes no such text')
+  }
+  t.equal(altersOf('postgres', 'varchar', 'character varying'), undefined)
+  t.same(altersOf('mariadb', 'char', 'char(2)')?.altered('ab', 'a ', 'a\n', 'ab\n'), [false, true, false, true])
+  for (const [type, bytes] of [['tinytext', 255], ['text', 65_535]] as const) {
+    const { keepsShown, altered } = altersOf('mariadb', type, type) ?? {}
+    const text = `é${'a'.repeat(bytes - 3)}`
+    t.same([keepsShown, altered?.(`${text} `, `${text}aa`, `${text}a `)], [true, [false, false, true]], type)
+    t.equal(altersOf('mariadb', type, type, { maxLength: Math.floor(bytes / 4) }), undefined, type)
+  }
+  t.equal(altersOf('mariadb', 'longtext', 'longtext'), undefined)
+  t.end()
+})
+
+test('D-140: a scope looks at what is stored in columns that store another spelling', (t) => {
+  const respells = (name: 'postgres' | 'mariadb', type: string, written = type) =>
+    dialects[name].storage.text.ofType?.({ table: 'x', name: 'y', type, written }, {})?.respells
+  const written = ['time', 'timetz', 'inet', 'cidr', 'macaddr', 'macaddr8']
+  for (const type of written) t.equal(respells('postgres', type), true)
+  for (const type of ['enum', 'citext', 'name', 'bpchar', 'varchar']) t.equal(respells('postgres', type), undefined)
+  for (const type of ['inet4', 'inet6']) t.equal(respells('mariadb', type), true)
+  for (const type of ['time', 'text', 'varchar']) t.equal(respells('mariadb', type), undefined)
+  t.end()
+})
+
 test('columns of servers are stored as their types say', (t) => {
   const { postgres, mariadb } = dialects
   const storageOf = (dialect: Dialect, name: StorageName, written: string, type = '') =>
@@ -139,7 +175,7 @@ test('columns of servers are stored as their types say', (t) => {
   t.equal(storageOf(postgres, 'number', 'double precision'), undefined)
   t.equal(compile(storageOf(mariadb, 'text', 'time(6)')?.select?.(ref)), 'cast(y as char(80))')
   for (const short of ['varchar(9)', 'varchar(2047)', 'tinytext']) {
-    t.equal(storageOf(mariadb, 'text', short), undefined, short)
+    t.equal(storageOf(mariadb, 'text', short)?.sorted, undefined, short)
   }
   for (const long of ['text', 'mediumtext', 'longtext', 'varchar(2048)']) {
     t.equal(compile(storageOf(mariadb, 'text', long)?.sorted?.(ref)), 'cast(convert(y using utf8mb4) as binary)', long)

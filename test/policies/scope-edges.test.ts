@@ -1,9 +1,9 @@
 // @servers: scopes are conditions in SQL
 
 import { sql } from 'kysely'
-import { test } from 'tap'
+import { test, type Test } from 'tap'
 import {
-  boolean, defineModel, foreignKey, hostAuth, integer, number, text, uuid, type Field, type Identity, type Model
+  boolean, defineModel, foreignKey, hostAuth, integer, key, number, text, uuid, type Field, type Identity, type Model
 } from '../../lib/index.js'
 import { engine } from '../support/database.js'
 import { buildApp } from '../support/site.js'
@@ -204,4 +204,188 @@ test('the scopes behind two paths hold, although the names of their foreign keys
   t.equal(await count('a__bc__name__like=%25'), 1)
   t.equal(await count('a__bc__name__like=%25&ab__c__name__like=%25'), 0)
   t.equal(await count('ab__c__name__like=%25&a__bc__name__like=%25'), 0)
+})
+
+/** A type of a column that stores another spelling: values that a client writes, and what the column stores. */
+const respelling = {
+  sqlite: {},
+  postgres: {
+    time: ['9:00', '09:00:00'],
+    inet: ['10.0.0.1', '10.0.0.1/32'],
+    cidr: ['10.1', '10.1.0.0/16'],
+    macaddr: ['08002B010203', '08:00:2b:01:02:03'],
+    timetz: ['9:00+2', '09:00:00+02']
+  },
+  mariadb: { inet6: ['::0001', '::1'], inet4: ['010.0.0.1', '10.0.0.1'] }
+}[engine] as Readonly<Record<string, readonly [written: string, stored: string]>>
+
+for (const [type, [written, stored]] of Object.entries(respelling)) {
+  test(`D-140: a ${type} that is stored in another spelling cannot leave its scope`, async (t) => {
+    const Slot = defineModel('Slot', { at: text(), title: text({ default: '' }) })
+    const seen: unknown[] = []
+    const { get, post, put, patch, rowsOf } = await buildApp(t, {
+      models: [],
+      undocumented: 'scopes',
+      prepare: async (_app, db) => {
+        const id = engine === 'postgres' ? 'id serial' : 'id int auto_increment'
+        await sql.raw(`create table slot (${id} primary key, at ${type} not null, title text not null)`).execute(db)
+      },
+      register: (registry) => {
+        const scopes = [[], [written, 'x'], [stored, written], [written]]
+        const scope = ({ company }: Member) => ({ at: scopes[company]! })
+        registry.register(Slot, { auth: members, scope })
+        registry.register(Slot, {
+          auth: members,
+          path: 'hooked',
+          scope,
+          beforeWrite: ({ values }) => values['title'] === 'hook' ? { at: written } : undefined,
+          afterWrite: ({ record }) => { seen.push(record) }
+        })
+      }
+    })
+    const forbidden = { statusCode: 403, code: 'REST_MODELS_FORBIDDEN' }
+    for (const path of ['slot', 'hooked']) {
+      t.match((await post(`/api/${path}/`, { at: written }, as(1))).json(), forbidden, `${path} ${written}`)
+    }
+    t.match((await post('/api/slot/', {}, as(3))).json(), forbidden, 'a stamped value')
+    t.match((await post('/api/hooked/', { at: stored, title: 'hook' }, as(1))).json(), forbidden, 'of a hook')
+    t.same([await rowsOf('slot'), seen], [[], []], 'nothing is stored')
+    for (const [index, at] of [written, stored].entries()) {
+      const created = await post('/api/slot/', { at }, as(2))
+      t.match([created.statusCode, created.json().at], [201, stored], at)
+      const url = `/api/slot/${created.json().id}/`
+      t.equal((await get(url, as(2))).json().at, stored)
+      t.equal((await get(url, as(1))).statusCode, 404)
+      for (const write of [put, patch]) {
+        const changed = await write(url, { at: written, title: `${index}` }, as(2))
+        t.match([changed.statusCode, changed.json()], [200, { at: stored, title: `${index}` }])
+      }
+    }
+    t.equal((await post('/api/hooked/', { at: stored, title: 'hook' }, as(2))).json().at, stored)
+    t.equal(seen.length, 1)
+  })
+}
+
+test('D-140: an update to another spelling that lies outside the scope is a 403', {
+  skip: engine === 'sqlite' && 'SQLite stores texts as they are'
+}, async (t) => {
+  const Slot = defineModel('Slot', { id: key({ generated: false }), at: text() })
+  const [type, inside, written] = engine === 'postgres' ? ['time', '10:00:00', '9:00'] : ['inet6', '::2', '::0001']
+  const { put, patch, rowsOf } = await buildApp(t, {
+    models: [],
+    undocumented: 'scopes',
+    prepare: async (_app, db) => {
+      await sql.raw(`create table slot (id int primary key, at ${type} not null)`).execute(db)
+      await sql.raw(`insert into slot values (1, '${inside}')`).execute(db)
+    },
+    register: (registry) => {
+      const scope = () => ({ at: [inside, written] })
+      registry.register(Slot, { auth: members, scope })
+      registry.register(Slot, { auth: members, scope, path: 'hooked', afterWrite: () => {} })
+    }
+  })
+  for (const path of ['slot', 'hooked']) {
+    for (const write of [put, patch]) {
+      t.equal((await write(`/api/${path}/1/`, { at: written }, as(1))).statusCode, 403)
+      t.equal((await write(`/api/${path}/1/`, { at: inside }, as(1))).statusCode, 200)
+    }
+  }
+  t.match(await rowsOf('slot'), [{ id: 1, at: inside }])
+})
+
+test('D-202: a text of which its column would cut blanks is refused, so that it cannot leave a scope', {
+  skip: engine === 'sqlite' && 'SQLite keeps texts of any length'
+}, async (t) => {
+  const Parcel = defineModel('Parcel', { code: text() })
+  const { post, put, rowsOf, statements, forget } = await buildApp(t, {
+    models: [],
+    undocumented: 'scopes',
+    prepare: async (_app, db) => {
+      const id = engine === 'postgres' ? 'id serial' : 'id int auto_increment'
+      await sql.raw(`create table parcel (${id} primary key, code varchar(2) not null)`).execute(db)
+    },
+    register: (registry) => {
+      registry.register(Parcel, { auth: members, scope: () => ({ code: ['ab ', 'ab\t', 'x ', 'abc'] }) })
+    }
+  })
+  t.equal((await post('/api/parcel/', { code: 'x ' }, as(1))).statusCode, 201, 'a blank that fits')
+  for (const code of ['ab ', 'ab\t', 'abc']) {
+    const refused = { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' }
+    t.match((await post('/api/parcel/', { code }, as(1))).json(), refused, code)
+    t.match((await put('/api/parcel/1/', { code }, as(1))).json(), refused, code)
+  }
+  forget()
+  t.equal((await put('/api/parcel/1/', { code: 'x ' }, as(1))).json().code, 'x ')
+  t.match(statements.map(({ sql }) => sql).join(), /update/, 'a value that fits is written again')
+  t.match(await rowsOf('parcel'), [{ code: 'x ' }])
+})
+
+/** Collations of a column of UUIDs: one that ignores case, and one that does not. */
+const collations = {
+  sqlite: { ignoring: 'nocase', exact: 'binary' },
+  postgres: { ignoring: 'ignoring', exact: '"C"' },
+  mariadb: { ignoring: 'utf8mb4_general_ci', exact: 'utf8mb4_bin' }
+}[engine]
+
+const capitals = '0F8FAD5B-D9CB-469F-A165-70867728950E'
+const asUser = (id: string) => ({ headers: { 'x-user': id } })
+
+/** Serves jobs whose owner is a UUID in capitals, in a column with a collation. */
+async function serveCapitals (t: Test, collation: string) {
+  const Person = defineModel('Person', { id: uuid(), name: text() })
+  const Job = defineModel('Job', { id: key({ generated: false }), owner: foreignKey(() => Person), title: text() })
+  const auth = hostAuth(({ headers: { 'x-user': id } }) => typeof id === 'string' ? { id } : null)
+  return await buildApp(t, {
+    models: [],
+    undocumented: 'capitals',
+    prepare: async (_app, db) => {
+      const icu = "provider = icu, locale = 'und-u-ks-level2', deterministic = false"
+      if (engine === 'postgres') await sql.raw(`create collation ignoring (${icu})`).execute(db)
+      const column = `varchar(36) collate ${collation}`
+      await sql.raw(`create table person (id ${column} primary key, name text not null)`).execute(db)
+      await sql.raw(`create table job (id int primary key, title text not null,
+        owner_id ${column} not null references person (id))`).execute(db)
+      await sql.raw(`insert into person values ('${capitals}', 'Ann')`).execute(db)
+      await sql.raw(`insert into job values (1, 'a', '${capitals}')`).execute(db)
+    },
+    register: (registry) => {
+      registry.register(Person, { auth })
+      registry.register(Job, { auth, ownerField: 'owner' })
+      registry.register(Job, { auth, ownerField: 'owner', path: 'hooked', beforeWrite: () => {} })
+      registry.register(Job, { auth, path: 'own', scope: (user) => ({ owner: user?.id ?? null }) })
+    }
+  })
+}
+
+test('D-65: who owns a record by a UUID in capitals may change it if the column ignores case', async (t) => {
+  const { get, put, patch, delete: remove, rowsOf } = await serveCapitals(t, collations.ignoring)
+  const lower = capitals.toLowerCase()
+  for (const id of [lower, capitals]) {
+    t.equal((await get(`/api/person/${id}/`)).json().name, 'Ann')
+    // SQLite compares the values of filters and scopes without the collation of the column.
+    const found = engine === 'sqlite' ? 0 : 1
+    t.equal((await get(`/api/job/?owner=${id}`)).json().objects.length, found)
+    t.equal((await get('/api/own/', asUser(id))).json().objects.length, found, 'by a scope')
+    for (const path of engine === 'sqlite' ? ['job', 'hooked'] : ['job', 'hooked', 'own']) {
+      t.equal((await put(`/api/${path}/1/`, { title: `${path} ${id}` }, asUser(id))).json().title, `${path} ${id}`)
+      const whole = (await get(`/api/${path}/1/`, asUser(id))).json() as object
+      t.equal((await patch(`/api/${path}/1/`, whole, asUser(id))).statusCode, 200, 'sent back as it was read')
+    }
+  }
+  t.equal((await put('/api/job/1/', { title: 'x' }, asUser(lower.replace('0', '1')))).statusCode, 403)
+  t.equal((await remove('/api/job/1/', asUser(lower.replace('0', '1')))).statusCode, 403)
+  t.match(await rowsOf('job'), [{ owner_id: capitals, title: new RegExp(capitals) }])
+  t.equal((await remove('/api/job/1/', asUser(lower))).statusCode, 204)
+})
+
+test('D-65: a UUID in capitals is another text if the column does not ignore case', async (t) => {
+  const { get, put, delete: remove } = await serveCapitals(t, collations.exact)
+  const user = asUser(capitals)
+  t.equal((await get(`/api/person/${capitals}/`)).statusCode, 404)
+  t.equal((await get(`/api/job/?owner=${capitals}`)).json().objects.length, 0)
+  t.equal((await get('/api/own/', user)).json().objects.length, 0)
+  for (const path of ['job', 'hooked']) {
+    t.equal((await put(`/api/${path}/1/`, { title: 'x' }, user)).statusCode, 403)
+    t.equal((await remove(`/api/${path}/1/`, user)).statusCode, 403)
+  }
 })

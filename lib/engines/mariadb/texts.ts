@@ -1,7 +1,8 @@
 import { sql, type Expression } from 'kysely'
-import { maxUniqueLength } from '../../values/field-options.js'
-import { labelsOf } from '../described-types.js'
-import { asIs, endsInBlank, named, type Storage, type WrittenColumn } from '../storage.js'
+import { maxUniqueLength, type FieldOptions } from '../../values/field-options.js'
+import { cutTo, cutToBytes, endsInBlank } from '../blanks.js'
+import { labelsOf, readType } from '../described-types.js'
+import { asIs, named, type Storage, type WrittenColumn } from '../storage.js'
 import { maxSortLength } from './node-state.js'
 
 /** Types of columns for texts of variable length, which fields of the kinds text and json may use. */
@@ -61,12 +62,37 @@ const byBytes = {
 /** Selects the labels of an enumeration or a set without a character set, which the driver would give as bytes. */
 const labelTexts = { select: (column) => sql`convert(${column} using utf8mb4)` } as const satisfies Partial<Storage>
 
+/** Bytes that columns of some types keep. */
+const maxBytes = new Map([['tinytext', 255], ['text', 65_535], ['mediumtext', 16_777_215]])
+
+/** Returns what refuses the texts that a column would cut; undefined if the field takes no such text. */
+function cutBy (written: string, options: FieldOptions): ReturnType<typeof cutTo> {
+  const bytes = maxBytes.get(written)
+  if (bytes !== undefined) return cutToBytes(bytes, options)
+  const { digits: [length] } = readType('', written)
+  return /^(?:var)?char\b/.test(written) && length !== undefined ? cutTo(length, options) : undefined
+}
+
 /**
- * Returns how a column of MariaDB stores and compares its texts if its type is an enumeration, a set or a time, if its
- * texts may be longer than {@link maxSortedLength} characters, or if its collation is {@link exactCollation}. Returns
- * undefined for other columns, which need no storage of their own.
+ * Returns how a column of MariaDB stores and compares its texts, as {@link ofForm} says. If the column would cut a text
+ * of the field, the storage refuses that text. Returns undefined for a column that needs no storage of its own.
  */
-function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
+function textsOf (column: WrittenColumn, options: FieldOptions): Storage | undefined {
+  const [storage, cut] = [ofForm(column), cutBy(column.written, options)]
+  if (cut === undefined) return storage
+  const whole: Storage = storage ?? anyText
+  const { alters } = whole
+  return alters === undefined
+    ? { ...whole, ...cut }
+    : { ...whole, alters: (value) => alters(value) || cut.alters(value) }
+}
+
+/**
+ * Returns how a column of MariaDB stores and compares its texts if its type is an enumeration, a set, a time or an
+ * address, if its texts may be longer than {@link maxSortedLength} characters, or if its collation is
+ * {@link exactCollation}. Returns undefined for other columns.
+ */
+function ofForm ({ written, collation }: WrittenColumn): Storage | undefined {
   // MariaDB orders an enum or a set by number, and compares it as text.
   if (/^(?:enum|set)\b/.test(written)) {
     return { ...anyText, alters: alteredBy(written), ...collation === 'binary' && labelTexts }
@@ -75,6 +101,7 @@ function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
   if (/^char\b/.test(written)) return { ...isExact ? exactTexts : anyText, alters: endsInBlank }
   if (isLong(written)) return { ...isExact ? exactTexts : anyText, ...byBytes }
   if (isExact) return exactTexts
+  if (/^inet[46]$/.test(written)) return { ...anyText, respells: true }
   // Times are selected as text: the driver drops a fraction of zero if the statement was prepared.
   return written.startsWith('time') ? { ...anyText, select: asText, alters: alteredBy(written) } : undefined
 }

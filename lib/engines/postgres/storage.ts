@@ -1,7 +1,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
 import { anyOf } from '../any-of.js'
-import { inDecimals, inDoubles, inFewerDigits } from '../decimals.js'
+import { inDecimals, inDoubles, inFewerDigits, withoutZeros } from '../decimals.js'
 import { readType } from '../described-types.js'
 import { isRoundedTo } from '../doubles.js'
 import {
@@ -88,13 +88,17 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
 }
 
 /**
- * Returns the storage of decimals in a `double precision` column, or in a `numeric` column that may have more or fewer
- * digits after the point than the field's `scale`. Returns undefined for other columns.
+ * Returns the storage of decimals in a `double precision` column, in a column of integers, which takes no `3.00`, or in
+ * a `numeric` column that may have more or fewer digits after the point than the field's `scale`. Returns undefined for
+ * other columns.
  */
 function decimalsOf ({ written }: WrittenColumn, options: FieldOptions): Storage | undefined {
   const { decimal } = postgresStorage
   if (written === 'double precision') return { ...decimal, ...inDoubles(double) }
-  if (!written.startsWith('numeric')) return undefined
+  if (!written.startsWith('numeric')) {
+    const whole = inFewerDigits(0, options)
+    return whole && { ...decimal, ...whole, encode: (value) => withoutZeros(String(value)) }
+  }
   const differing = inFewerDigits(scaleOf(written), options) ?? inDecimals(written, options, decimal.compared)
   return differing && { ...decimal, ...differing }
 }
@@ -117,7 +121,7 @@ const texts = {
  */
 export const postgresStorage = {
   key: { type: () => 'bigint', holds: named(...integers), compared: bigint, ...asNumber },
-  text: { ...texts, ofType: (column) => textsOf(texts, column) },
+  text: { ...texts, ofType: (column, options) => textsOf(texts, column, options) },
   integer: { type: () => 'integer', holds: named(...integers), compared: bigint, ...asNumber },
   bigint: { type: () => 'bigint', holds: named(...integers), select: asText, compared: bigint, ...asIs },
   number: {

@@ -1,7 +1,9 @@
 import { sql, type Expression, type RawBuilder } from 'kysely'
-import { labelsOf } from '../described-types.js'
+import type { FieldOptions } from '../../values/field-options.js'
 import { anyOf } from '../any-of.js'
-import { endsInBlank, type Parameter, type ShownCondition, type Storage, type WrittenColumn } from '../storage.js'
+import { cutTo, endsInBlank } from '../blanks.js'
+import { labelsOf, readType } from '../described-types.js'
+import type { Parameter, ShownCondition, Storage, WrittenColumn } from '../storage.js'
 
 /** Casts to a text. */
 export const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
@@ -61,13 +63,26 @@ function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought | unde
 /** True for a text of more than 63 bytes, which a column of the type `name` cuts. */
 const isCut: NonNullable<Storage['alters']> = (value) => Buffer.byteLength(String(value)) > 63
 
-/** Returns the storage of a column of texts whose type is not `text` or `varchar`; undefined for these two types. */
-export function textsOf (text: Storage, column: WrittenColumn): Storage | undefined {
+/**
+ * Returns the storage of texts in a column `varchar(n)` that is too short for the field; undefined for any other column
+ * of the types `text` and `varchar`.
+ */
+function shorterTexts (text: Storage, written: string, options: FieldOptions): Storage | undefined {
+  const { digits: [length = Infinity] } = readType('', written)
+  const cut = cutTo(length, options)
+  return cut && { ...text, ...cut }
+}
+
+/**
+ * Returns the storage of a column of texts whose type is not `text` or `varchar`, or of one that is too short for the
+ * field; undefined for other columns.
+ */
+export function textsOf (text: Storage, column: WrittenColumn, options: FieldOptions): Storage | undefined {
   const { type } = column
   const byWords: Storage = { ...text, select: asText, shown: byText(), showsAll: true }
   if (type === 'enum') return { ...byWords, shown: byText(isAmongLabels(column)) }
-  if (writtenTypes.some((name) => name === type)) return byWords
-  if (!comparableTypes.has(type)) return undefined
+  if (writtenTypes.some((name) => name === type)) return { ...byWords, respells: true }
+  if (!comparableTypes.has(type)) return shorterTexts(text, column.written, options)
   // Without the cast, char(n) would have trailing blanks.
   const whole: Storage = { ...text, select: asText }
   if (type === 'bpchar') return { ...whole, alters: endsInBlank }
