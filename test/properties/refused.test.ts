@@ -60,8 +60,7 @@ const { credentials, record } = {
     record: /^select [^;]+ from "\w+" where "id" = cast\(\$1 as bigint\)$/
   },
   mariadb: {
-    credentials:
-      /from `user` where \(`username` = \? and convert\(.+ using utf8mb4\) collate .+ = \?\) order by `id` limit 1$/,
+    credentials: /^select [^;]+ from `user` where `username` = \? order by `id` limit 1$/,
     record: /^select [^;]+ from `\w+` where `id` = \?$/
   }
 }[engine]

@@ -591,7 +591,7 @@ test('D-159: savepoints are permitted, and the instance may get more types', asy
       await sql`rollback to savepoint here`.execute(db)
       t.throws(() => db.introspection, /A hook cannot introspect/)
       await sql`select 'a; end of story' as a, 'it''s; commit -- ' as b /* ; rollback */`.execute(db)
-      if (engine === 'mariadb') await sql`execute immediate 'set @mode = (select 1 as autocommit)'`.execute(db)
+      if (engine === 'mariadb') await sql`set @mode = (select 1 as autocommit)`.execute(db)
       await sql.raw(harmless[engine]).execute(db)
       await outbox({ db: db.withTables<{ other: { id: number } }>() as typeof db, ...write })
     }
