@@ -5,6 +5,7 @@ import { test } from 'tap'
 import { mariadbCatalog } from '../../lib/engines/mariadb/catalog.js'
 import { mariadbDialect } from '../../lib/engines/mariadb/dialect.js'
 import { number } from '../../lib/engines/mariadb/numbers.js'
+import { text } from '../../lib/engines/mariadb/texts.js'
 import { datetime } from '../../lib/engines/postgres/moments.js'
 import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
 import { compilers } from '../support/compilers.js'
@@ -50,6 +51,14 @@ test('D-71: a long decimal of MariaDB has a place in a list of numbers if a doub
   const column19 = { table: 'x', name: 'x', type: 'decimal', written: 'decimal(19,4)' }
   const { isWhole } = number.ofType(column19) ?? {}
   t.match(onMariadb(sql`${isWhole?.(column)}`).sql, /^`name` = cast\(.*`name`.* as decimal\(65, 4\)\)$/)
+  t.end()
+})
+
+test('D-202: the labels of an enumeration of MariaDB without a character set are selected as texts', (t) => {
+  const states = { table: 'x', name: 'x', type: 'enum', written: "enum('banned','ok')" }
+  const { select } = text.ofType({ ...states, collation: 'binary' }, {}) ?? {}
+  t.equal(onMariadb(sql`${select?.(column)}`).sql, 'convert(`name` using utf8mb4)')
+  t.equal(text.ofType({ ...states, collation: 'utf8mb4_general_ci' }, {})?.select, undefined)
   t.end()
 })
 
