@@ -40,8 +40,9 @@ export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
 }
 
 /**
- * Kinds whose columns may hold values that no record can show: infinity, a value that is not a number, a boolean other
- * than 0 and 1, a date before our era. Records show null for such a value, even if the field is not nullable.
+ * Kinds whose columns may hold values that no record can show: infinity, a value that is not a number, a key that is no
+ * integer, a boolean other than 0 and 1, a date before our era. Records show null for such a value, even if the field
+ * is not nullable.
  */
 const unshowableKinds: ReadonlySet<StorageName> =
   new Set(['key', 'number', 'integer', 'decimal', 'boolean', 'datetime', 'date'])

@@ -11,8 +11,6 @@ const opening = /^\s*(?:\/\*M?!\d*\s*)?(?:set\s+statement\b[^;]*?\bfor\s+)?/i
  */
 const transactional =
   /^(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
-/** Matches a statement of MariaDB that sets `autocommit`: switching it on again commits an open transaction. */
-const automatic = /^set\b[^;]*\bautocommit`?\s*:?=/i
 /** Matches every text that the patterns above match, and few others, so that few texts need the longer search. */
 const suspect = /begin|start|commit|end|abort|prepare|rollback/i
 
@@ -24,8 +22,9 @@ export function controlsTransaction (
   text: string, { quoted, committing = [] }: Pick<Dialect, 'quoted' | 'committing'>
 ): boolean {
   if (committing.length === 0 && !suspect.test(text)) return false
-  // The name of the setting may be quoted.
-  return automatic.test(text.replace(opening, '')) || text.replace(quoted, ' ').split(';')
+  // The name of a setting may be quoted.
+  const words = text.replace(quoted, (part) => part === '`autocommit`' ? part : ' ')
+  return words.split(';')
     .map((statement) => statement.replace(opening, ''))
     .some((statement) => [transactional, ...committing].some((pattern) => pattern.test(statement)))
 }

@@ -1,5 +1,5 @@
 import type { Dialect } from '../engines/dialect.js'
-import type { MaybePromise, Outcome, Query, Row } from '../engines/executor.js'
+import type { MaybePromise, Outcome, Query } from '../engines/executor.js'
 import { Slot } from '../engines/storage.js'
 import { decodeIn, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -74,19 +74,18 @@ function compileUserQuery (
 function userMaker (
   primaryKey: Column, { password, active, admin, further }: UserColumns, dialect: Dialect
 ): (found: Outcome) => FoundUser | undefined {
-  const furtherOf = (row: Row) =>
-    Object.fromEntries(further.map((column) => [column.field, decodeIn(row, column, dialect)]))
-  const isUnshown = (row: Row, column: Column): boolean =>
-    decodeIn(row, column, dialect) === null && row[column.key] !== null
   return ({ row }) => {
     if (row === undefined) return undefined
     const isAdmin = admin !== undefined && decodeIn(row, admin, dialect) === true
-    const own = { id: decodeIn(row, primaryKey, dialect) as RecordKey, admin: isAdmin }
+    const identity = { id: decodeIn(row, primaryKey, dialect) as RecordKey, admin: isAdmin }
+    const stored = decodeIn(row, password, dialect) as string | null
     const isActive = active === undefined || decodeIn(row, active, dialect) === true
+    if (further.length === 0) return { identity, password: stored, active: isActive }
+    const fields = further.map((column) => [column, decodeIn(row, column, dialect)] as const)
     return {
-      identity: further.length === 0 ? own : { ...furtherOf(row), ...own },
-      password: decodeIn(row, password, dialect) as string | null,
-      active: isActive && !further.some((column) => isUnshown(row, column))
+      identity: { ...Object.fromEntries(fields.map(([{ field }, value]) => [field, value])), ...identity },
+      password: stored,
+      active: isActive && fields.every(([{ key }, value]) => value !== null || row[key] === null)
     }
   }
 }

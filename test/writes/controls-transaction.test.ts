@@ -21,6 +21,7 @@ const others = [
   'select started, ending', 'update task set state = 1', "select 'a; commit'",
   'create temporary table task (id integer)', 'create or replace temporary table task (id integer)',
   'drop temporary table task', 'set statement max_statement_time = 1 for select 1', "set @state = 'commit'",
+  "set @note = 'autocommit = 1'",
   "insert into log values ('autocommit = 1')", 'replace into task values (1)', 'set session sort_buffer_size = 1000000'
 ]
 const permittedByOthers = ['create table task (id integer)', 'drop table task', 'analyze', 'lock table task']

@@ -546,7 +546,11 @@ test('D-159: a hook neither ends the transaction nor passes over a failed statem
       hash: async ({ db }) => { await sql.raw("# it's done\ncommit -- isn't it").execute(db) },
       prepare: async ({ db }) => { await sql.raw("prepare s from ' commit'").execute(db) },
       immediate: async ({ db }) => { await sql`execute immediate 'commit'`.execute(db) },
-      automatic: async ({ db }) => { await sql.raw('set session\n autocommit = 1').execute(db) }
+      automatic: async ({ db }) => { await sql.raw('set session\n autocommit = 1').execute(db) },
+      locked: async ({ db }) => { await sql`lock tables outbox write`.execute(db) },
+      renamed: async ({ db }) => { await sql`rename table nowhere to elsewhere`.execute(db) },
+      dropped: async ({ db }) => { await sql`drop table if exists nowhere`.execute(db) },
+      composed: async ({ db }) => { await sql`execute immediate concat('com', 'mit')`.execute(db) }
     },
     constraint: async ({ db }) => { await db.insertInto('outbox').values({ topic: null }).execute() },
     caught: async ({ db }) => { await db.insertInto('nowhere').values({ a: 1 }).execute().catch(() => {}) },
@@ -591,7 +595,11 @@ test('D-159: savepoints are permitted, and the instance may get more types', asy
       await sql`rollback to savepoint here`.execute(db)
       t.throws(() => db.introspection, /A hook cannot introspect/)
       await sql`select 'a; end of story' as a, 'it''s; commit -- ' as b /* ; rollback */`.execute(db)
-      if (engine === 'mariadb') await sql`set @mode = (select 1 as autocommit)`.execute(db)
+      if (engine === 'mariadb') {
+        await sql`set @mode = (select 1 as autocommit), @note = 'autocommit = 1'`.execute(db)
+        await sql`create temporary table here (id integer)`.execute(db)
+        await sql`drop temporary table here`.execute(db)
+      }
       await sql.raw(harmless[engine]).execute(db)
       await outbox({ db: db.withTables<{ other: { id: number } }>() as typeof db, ...write })
     }

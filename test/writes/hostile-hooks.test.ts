@@ -664,7 +664,7 @@ test('R-41: hooks that hang end, and keep others waiting for two seconds at most
   t.equal((await app.rowsOf('outbox')).length, 1)
 })
 
-test('D-158: a promise in what beforeWrite returns is a 500 that says so, and ends nothing', async (t) => {
+test('D-156: a promise in what beforeWrite returns is a 500 that says so, and ends nothing', async (t) => {
   const rejected = (): never => Promise.reject(new Error('not awaited')) as never
   const returned: ReadonlyArray<() => unknown> = [
     () => ({ name: rejected() }), () => ({ data: { a: [rejected()] } }), () => [rejected(), rejected()]

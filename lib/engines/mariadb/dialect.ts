@@ -14,7 +14,7 @@ const exact = (text: RawBuilder<unknown>) => sql`convert(${text} using utf8mb4) 
 
 /**
  * Match the beginning of statements before which MariaDB commits, or that may contain any other statement. Temporary
- * tables commit nothing.
+ * tables commit nothing. A statement that switches `autocommit` on again commits, too.
  *
  * @see https://mariadb.com/kb/en/sql-statements-that-cause-an-implicit-commit/
  */
@@ -22,7 +22,8 @@ const committing = [
   /^(?:alter|create|drop)\b(?!(?:\s+or\s+replace)?\s+temporary\b)/i,
   /^(?:analyze|cache|change|check|flush|grant|install|load\s+index|lock|optimize|rename|repair|reset)\b/i,
   /^(?:revoke|set\s+password|shutdown|stop|truncate|uninstall|unlock)\b/i,
-  /^(?:case|execute\s+immediate|for|if|loop|prepare|repeat|while)\b/i
+  /^(?:case|execute\s+immediate|for|if|loop|prepare|repeat|while)\b/i,
+  /^set\b[^;]*\bautocommit`?\s*:?=/i
 ]
 
 export const mariadbDialect: Dialect = {

@@ -1,8 +1,8 @@
 import { sql, type Expression } from 'kysely'
 import { maxUniqueLength, type FieldOptions } from '../../values/field-options.js'
-import { cutTo, cutToBytes, endsInBlank } from '../blanks.js'
-import { labelsOf, readType } from '../described-types.js'
+import { endsInBlank } from '../blanks.js'
 import { asIs, named, type Storage, type WrittenColumn } from '../storage.js'
+import { alteredBy, cutBy } from './altered-texts.js'
 import { maxSortLength } from './node-state.js'
 
 /** Types of columns for texts of variable length, which fields of the kinds text and json may use. */
@@ -62,17 +62,6 @@ const byBytes = {
 /** Selects the labels of an enumeration or a set without a character set, which the driver would give as bytes. */
 const labelTexts = { select: (column) => sql`convert(${column} using utf8mb4)` } as const satisfies Partial<Storage>
 
-/** Bytes that columns of some types keep. */
-const maxBytes = new Map([['tinytext', 255], ['text', 65_535], ['mediumtext', 16_777_215]])
-
-/** Returns what refuses the texts that a column would cut; undefined if the field takes no such text. */
-function cutBy (written: string, options: FieldOptions): ReturnType<typeof cutTo> {
-  const bytes = maxBytes.get(written)
-  if (bytes !== undefined) return cutToBytes(bytes, options)
-  const { digits: [length] } = readType('', written)
-  return /^(?:var)?char\b/.test(written) && length !== undefined ? cutTo(length, options) : undefined
-}
-
 /**
  * Returns how a column of MariaDB stores and compares its texts, as {@link ofForm} says. If the column would cut a text
  * of the field, the storage refuses that text. Returns undefined for a column that needs no storage of its own.
@@ -118,34 +107,4 @@ const escapes = new Map([["'", "''"], ['0', '\0'], ['n', '\n'], ['r', '\r'], ['Z
  */
 export function toStandardTexts (declared: string): string {
   return declared.replaceAll(/\\([^])/g, (_, character: string) => escapes.get(character) ?? character)
-}
-
-/** Matches a time as MariaDB writes it: with two or three digits for the hours, and maybe a minus or a fraction. */
-const time = /^-?(?:\d\d|[1-8]\d\d):[0-5]\d:[0-5]\d(?:\.(\d+))?$/
-
-/**
- * Returns the function that is true for a text that a column would change or refuse: in place of `1`, a set stores its
- * first label. Zeros that a column adds to the fraction of a time do not count as a change.
- *
- * @param written  type of the column as SQL writes it: an enumeration, a set or a time
- */
-function alteredBy (written: string): NonNullable<Storage['alters']> {
-  if (written.startsWith('time')) return (value) => !keepsTime(written, String(value))
-  const labels = labelsOf(written)
-  return written.startsWith('set')
-    ? (value) => !keepsSet(labels, String(value))
-    : (value) => !labels.includes(String(value))
-}
-
-function keepsTime (written: string, text: string): boolean {
-  const { 0: isTime, 1: fraction = '' } = time.exec(text) ?? []
-  const [digits = 0] = (written.match(/\d+/) ?? []).map(Number)
-  return isTime !== undefined && fraction.length <= digits
-}
-
-/** True if a text names labels of a set, each once, in the order in which the type has them. */
-function keepsSet (labels: readonly string[], text: string): boolean {
-  if (text === '') return true
-  const places = text.split(',').map((label) => labels.indexOf(label))
-  return places.every((place, index) => place > (places[index - 1] ?? -1))
 }

@@ -2,7 +2,7 @@ import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import { isSafe, type Catalog, type ColumnRow } from '../catalog.js'
 import { described, type TypeTable } from '../described-types.js'
 import { otherFormIndex } from './moments.js'
-import { affinity } from './storage.js'
+import { affinity } from './affinity.js'
 
 const { integer, bigint, number, decimal, text } = described
 const none = () => undefined

@@ -7,21 +7,9 @@ import {
   asBit, asFinite, asInteger, asIs, asJson, decimalType, decodeDecimal, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
+import { affinity, held } from './affinity.js'
 import { asShown, isOtherForm, otherFormIndex } from './moments.js'
-import { asText, byNumericText, byUntypedText } from './shown-texts.js'
-
-/** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
-export function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {
-  const type = declaredType.toLowerCase()
-  if (type.includes('int')) return 'integer'
-  if (/char|clob|text/.test(type)) return 'text'
-  if (type === '') return 'none'
-  if (type.includes('blob')) return 'blob'
-  return /real|floa|doub/.test(type) ? 'real' : 'numeric'
-}
-
-const held = (...affinities: Array<ReturnType<typeof affinity>>) =>
-  (declaredType: string) => affinities.includes(affinity(declaredType))
+import { asText, holdsText, text } from './texts.js'
 
 const plainDatetime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 
@@ -53,48 +41,7 @@ const exact: Exact = {
   read: (text) => datetime(text) === undefined ? undefined : text
 }
 
-/**
- * True for the types that programs give to columns of texts, although SQLite stores a text of digits there as a number.
- */
-const isTextual = named('time', 'uuid', 'guid', 'uniqueidentifier', 'string')
 const isJson = named('json', 'jsonb')
-const holdsText = held('text', 'none')
-/** Storage of texts. A column of any type may hold bytes, too, which records show as text. */
-const plainText = {
-  type: () => 'text',
-  holds: (declaredType) => holdsText(declaredType) || isTextual(declaredType),
-  isCollated: true,
-  decode: String,
-  inlined: (expression) =>
-    `(typeof ${expression} === 'string' || ${expression} === null ? ${expression} : String(${expression}))`
-} as const satisfies Storage
-/** Matches the texts that SQLite would store as numbers in a column of a type for which {@link isTextual} is true. */
-const numeric = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
-/**
- * Storage of texts in columns of a type for which {@link isTextual} is true. A stored number is selected as text. A
- * write of a text that SQLite would store as a number is refused.
- */
-const textualTypes: Storage = {
-  ...plainText, select: asText, shown: byNumericText, alters: (value) => numeric.test(String(value))
-}
-/**
- * Storage of texts in columns without a type. SQLite keeps a number there as a number, and records show it as text. No
- * cursor is written for a number. Its text would mark another position, because SQLite orders numbers before all texts.
- */
-const untyped: Storage = {
-  ...plainText,
-  select: asText,
-  isWhole: (column) => sql`typeof(${column}) = 'text'`,
-  shown: byUntypedText,
-  showsOthers: true
-}
-const text: Storage = {
-  ...plainText,
-  ofType: ({ written }) => {
-    if (isTextual(written)) return textualTypes
-    return affinity(written) === 'none' ? untyped : undefined
-  }
-}
 const integers = { type: () => 'integer', holds: held('integer', 'numeric'), ...asInteger }
 
 /** Returns a condition that is true if a number is finite. It avoids `abs()`, which fails for the least integer. */

@@ -1,9 +1,8 @@
-import { errors } from '../../errors.js'
 import { introspect } from '../introspect/introspect.js'
 import { describeNotes } from '../introspect/describe-notes.js'
 import type { CommandRow } from './command-row.js'
 import { openDatabase } from './open-database.js'
-import { requireFree, writeOutput } from './output-file.js'
+import { requireOutput, writeOutput, type OutputNames } from './output-file.js'
 
 interface Options {
   readonly output?: string
@@ -12,10 +11,12 @@ interface Options {
   readonly schema?: string
 }
 
-/** Names of files for which there is a language. The models need `import` and `export`, which `.cjs` does not take. */
-const modelsFile = /\.(?:[cm]?ts|m?js)$/
-/** Names of files that hold types only, and so no models. */
-const declarationFile = /\.d\.[cm]?ts$/
+/** The models need `import` and `export`, which `.cjs` does not take. A declaration file holds types only. */
+const modelsFile: OutputNames = {
+  pattern: /(?<!\.d)\.(?:[cm]?ts|m?js)$/,
+  fault: "--output is the name of a file that ends in '.ts', '.mts', '.cts', '.js' or '.mjs', and not in '.d.ts', " +
+    "'.d.mts' or '.d.cts'"
+}
 
 export const introspectCommand: CommandRow<Options> = {
   summary: 'write a file with models for the tables of a database, without changing the database',
@@ -33,7 +34,7 @@ export const introspectCommand: CommandRow<Options> = {
     { flags: '-s, --schema <name>', description: 'the schema of PostgreSQL to read, if not that of the search path' }
   ],
   run: async ([url = ''], { output, force = false, table: tables, schema }, { out, err }) => {
-    requireFile(output, force)
+    requireOutput(output, force, modelsFile)
     const db = await openDatabase(url, schema === undefined ? {} : { schema })
     try {
       const language = /\.m?js$/.test(output ?? '') ? 'javascript' : 'typescript'
@@ -54,13 +55,4 @@ export const introspectCommand: CommandRow<Options> = {
       await db.destroy()
     }
   }
-}
-
-function requireFile (output: string | undefined, force: boolean): void {
-  if (output === undefined) return
-  if (!modelsFile.test(output) || declarationFile.test(output)) {
-    throw new errors.InvalidOptions("--output is the name of a file that ends in '.ts', '.mts', '.cts', '.js' or " +
-      "'.mjs', and not in '.d.ts', '.d.mts' or '.d.cts'")
-  }
-  requireFree(output, force)
 }

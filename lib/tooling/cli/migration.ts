@@ -1,10 +1,9 @@
-import { errors } from '../../errors.js'
 import { openSqlite } from '../../sqlite.js'
 import { writeMigration } from '../migration/write-migration.js'
 import type { CommandRow } from './command-row.js'
 import { loadModels } from './load-models.js'
 import { openDatabase } from './open-database.js'
-import { requireFree, writeOutput } from './output-file.js'
+import { requireOutput, writeOutput, type OutputNames } from './output-file.js'
 
 interface Options {
   readonly output?: string
@@ -17,10 +16,12 @@ interface Options {
  */
 const statementTimeout = 3_600_000
 
-/** Names of files that Kysely's FileMigrationProvider finds. */
-const migrationFile = /\.m?[jt]s$/
-/** Names of files that hold types only. Kysely's FileMigrationProvider skips them. */
-const declarationFile = /\.d\.m?ts$/
+/** Names that Kysely's FileMigrationProvider finds. */
+const migrationFile: OutputNames = {
+  pattern: /(?<!\.d)\.m?[jt]s$/,
+  fault: "Kysely finds only migrations whose name ends in '.js', '.mjs', '.ts' or '.mts', and none that ends in " +
+    "'.d.ts' or '.d.mts'"
+}
 
 export const migrationCommand: CommandRow<Options> = {
   summary: 'write a Kysely migration with what a database lacks of models, without changing the database',
@@ -34,7 +35,7 @@ export const migrationCommand: CommandRow<Options> = {
     { flags: '-f, --force', description: 'replace the file if there is one' }
   ],
   run: async ([path = '', url = ''], { output, force = false }, { out, err }) => {
-    requireFile(output, force)
+    requireOutput(output, force, migrationFile)
     const models = await loadModels(path)
     const db = url === 'sqlite::memory:' ? openSqlite(':memory:') : await openDatabase(url, { statementTimeout })
     try {
@@ -57,13 +58,4 @@ export const migrationCommand: CommandRow<Options> = {
       await db.destroy()
     }
   }
-}
-
-function requireFile (output: string | undefined, force: boolean): void {
-  if (output === undefined) return
-  if (!migrationFile.test(output) || declarationFile.test(output)) {
-    throw new errors.InvalidOptions("Kysely finds only migrations whose name ends in '.js', '.mjs', '.ts' or '.mts', " +
-      "and none that ends in '.d.ts' or '.d.mts'")
-  }
-  requireFree(output, force)
 }

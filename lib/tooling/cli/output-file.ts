@@ -2,12 +2,22 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errors } from '../../errors.js'
 
+/** Names of output files that a command permits. */
+export interface OutputNames {
+  readonly pattern: RegExp
+  /** Message for any other name. */
+  readonly fault: string
+}
+
 /**
- * Requires that an output file does not exist yet, or that `force` permits replacing it.
+ * Requires that the name of an output file is permitted, and that the file does not exist yet, or that `force` permits
+ * replacing it. Without an output file, it requires nothing.
  *
  * @throws REST_MODELS_INVALID_OPTIONS with the remedy
  */
-export function requireFree (output: string, force: boolean): void {
+export function requireOutput (output: string | undefined, force: boolean, { pattern, fault }: OutputNames): void {
+  if (output === undefined) return
+  if (!pattern.test(output)) throw new errors.InvalidOptions(fault)
   if (force || !existsSync(output)) return
   throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)
 }

@@ -3,7 +3,7 @@ import { describeNotes } from '../introspect/describe-notes.js'
 import { passwordVariable, readCredentials } from './basic-credentials.js'
 import type { CommandRow } from './command-row.js'
 import { documentationPath } from './documentation.js'
-import { isLoopback, requireGuardedWrites } from './host-check.js'
+import { isLoopback } from './host-check.js'
 import { serveDatabase, type ServedDatabase } from './serve-database.js'
 import type { Terminal } from './terminal.js'
 
@@ -43,9 +43,6 @@ export const serveCommand: CommandRow<Options> = {
   run: async ([url = ''], { port, host, write = false, table: tables, schema, include, ...login }, terminal) => {
     const number = readPort(port)
     const credentials = readCredentials(login, process.env)
-    const hasCredentials = credentials !== undefined
-    requireGuardedWrites({ host, write, hasCredentials })
-    if (!isLoopback(host)) terminal.err(openHostWarning(hasCredentials))
     const log = (line: string): void => terminal.err(line.trimEnd())
     const served = await serveDatabase(url, {
       write,
@@ -56,6 +53,7 @@ export const serveCommand: CommandRow<Options> = {
       ...(include && { include }),
       ...(credentials && { credentials })
     })
+    if (!isLoopback(host)) terminal.err(openHostWarning(credentials !== undefined))
     try {
       announce(await served.app.listen({ port: number, host }), { ...served, write }, terminal)
       await terminal.interrupted()
