@@ -188,6 +188,8 @@ export interface Dialect {
    * `unavailable`. Any other failure without a listed code has no kind, and is thrown as `toLoggable` returns it.
    */
   readonly failures: Readonly<Record<string, FailureKind>>
+  /** Codes that `codesOf` returns for two columns that the engine cannot compare. Absent if it compares all columns. */
+  readonly incomparableCodes?: readonly string[]
   /**
    * Returns a failure that may be logged: the given one, or a copy without the parts that may hold values of a record
    * or a query.

@@ -23,6 +23,7 @@ import { requireUncomputed } from '../tables/computed.js'
 import { requireFillable } from '../tables/creatable.js'
 import { requireEnforceable } from '../tables/enforceable.js'
 import { fitEngine } from '../tables/fit-engine.js'
+import { requireJoinable } from '../tables/joinable.js'
 import { requireNotReplacing } from '../tables/replacing.js'
 import { requireTransactional } from '../tables/transactional.js'
 import { requireUniqueIndexes } from '../tables/unique-indexes.js'
@@ -100,8 +101,8 @@ async function warnOfAllUnshown (
 }
 
 /**
- * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases.
- * Also rejects if `db` lacks a unique index that a model needs; if a column, a foreign key or a view makes `db` refuse
+ * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
+ * or if a foreign key cannot be compared with the key that it refers to. Also rejects if `db` lacks a unique index that a model needs; if a column, a foreign key or a view makes `db` refuse
  * writes that a policy permits, whatever their values; if a table that clients may write to has no transactions; or if
  * such a write would delete another record.
  */
@@ -113,6 +114,7 @@ async function openEngines (
   const engine = await fitEngine(await openEngine(db), tables, models)
   const read = readDb === db ? tables : await readTables(readDb, models)
   const reader = await fitEngine(await openEngine(readDb, 'reader'), read, models)
+  for (const joined of new Set([db, readDb])) await requireJoinable(joined, models)
   await requireUniqueIndexes(db, tables, models)
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
   const writes = registrations.map(openWritesOf)

@@ -9,7 +9,8 @@ import { CompiledQuery, Kysely, sql, SqliteAdapter, SqliteDialect } from 'kysely
 import { test, type Test } from 'tap'
 import restModels, {
   adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json,
-  key as keyField, number, password, readOnlyAuth, text, userAuth, uuid, type Field, type Model, type ResourceOptions
+  key as keyField, number, password, readOnlyAuth, text, userAuth, uuid, type Field, type Model, type ResourceOptions,
+  type RestModelsOptions
 } from '../../lib/index.js'
 import { readHandle } from '../../lib/database/engine.js'
 import type { Tables } from '../../lib/engines/executor.js'
@@ -1213,6 +1214,35 @@ test('D-258: a materialized view and a foreign table of PostgreSQL are compared 
     code: 'REST_MODELS_TABLE_MISMATCH',
     message: /'total' of model 'Totals' is date, but column 'total' is numeric.*\n.*needs column 'count'/
   })
+})
+
+test('D-284: a foreign key that cannot be compared with the key it refers to is an error at the start', async (t) => {
+  const [type = '', other = ''] = here<readonly string[]>({
+    sqlite: ['varchar(36)', 'text'],
+    postgres: ['uuid', 'text'],
+    mariadb: ['varchar(36) collate utf8mb4_unicode_ci', 'varchar(36) collate utf8mb4_general_ci']
+  })
+  const id = '0b0ba1a2-8d3f-4c1e-9a57-1d2f3a4b5c6d'
+  const visited = async (reference: string): Promise<Kysely<Tables>> => await made(t,
+    `create table place (id ${type} primary key, name varchar(50) not null)`,
+    `create table visit (${key}, place_id ${reference} not null, same_id ${type})`,
+    `insert into place values ('${id}', 'a')`, `insert into visit (place_id) values ('${id}')`)
+  const [db, wrong] = [await visited(type), await visited(other)]
+  const Place = defineModel('Place', { id: uuid(), name: text({ maxLength: 50 }) })
+  const Visit = defineModel('Visit', {
+    place: foreignKey(() => Place), same: foreignKey(() => Place, { nullable: true })
+  })
+  const start = async (options: Pick<RestModelsOptions, 'db' | 'readDb'>) => await buildApp(t, {
+    models: [], options, register: (registry) => { for (const model of [Place, Visit]) registry.register(model) }
+  })
+  const isComparable = engine === 'sqlite'
+  const message =
+    /cannot compare these foreign keys .*:\n- field 'place' of model 'Visit' refers to model 'Place': .*\nGive/
+  for (const options of isComparable ? [] : [{ db: wrong }, { db, readDb: wrong }]) {
+    await t.rejects(start(options), { code: 'REST_MODELS_TABLE_MISMATCH', message })
+  }
+  const { get } = await start({ db: isComparable ? wrong : db })
+  t.equal((await get('/api/visit/?place__name=a')).json().objects.length, 1)
 })
 
 test('D-264: a table from which others inherit is refused with the remedy', async (t) => {

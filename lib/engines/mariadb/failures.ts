@@ -68,8 +68,9 @@ function isLoggable (failure: Error): boolean {
 }
 
 /** Kinds of failures of MariaDB, and the parts of a failure that may be logged. */
-export const mariadbFailures: Pick<Dialect, 'codesOf' | 'toLoggable' | 'failures'> = {
+export const mariadbFailures: Pick<Dialect, 'codesOf' | 'toLoggable' | 'failures' | 'incomparableCodes'> = {
   codesOf,
+  incomparableCodes: ['1267'],
   toLoggable: (failure) =>
     isSent(failure) ? withoutValues(failure, isLoggable(failure), ['errno', 'code', 'sqlState', 'fatal']) : failure,
   // All failures that reading and writing may give, from https://mariadb.com/kb/en/mariadb-error-codes/. The others are
