@@ -175,6 +175,11 @@ export interface Catalog {
    */
   readonly replacing?: RawBuilder<{ readonly table: string, readonly statement: string }>
   /**
+   * Query for the columns whose default takes a number from a sequence that the database user may not use. Absent if
+   * the engine needs no grant for that.
+   */
+  readonly deniedSequences?: RawBuilder<{ readonly table: string, readonly column: string, readonly sequence: string }>
+  /**
    * Converts the texts in a default to standard SQL: a quote in a text is doubled, and a backslash is an ordinary
    * character. Absent if the engine writes defaults so.
    */

@@ -102,9 +102,9 @@ async function warnOfAllUnshown (
 
 /**
  * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
- * or if a foreign key cannot be compared with the key that it refers to. Also rejects if `db` lacks a unique index that a model needs; if a column, a foreign key or a view makes `db` refuse
- * writes that a policy permits, whatever their values; if a table that clients may write to has no transactions; or if
- * such a write would delete another record.
+ * or if a foreign key cannot be compared with the key that it refers to. Also rejects if `db` lacks a unique index that
+ * a model needs; if a column, a foreign key or a view makes `db` refuse writes that a policy permits, whatever their
+ * values; if a table that clients may write to has no transactions; or if such a write would delete another record.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]

@@ -151,6 +151,16 @@ export const postgresCatalog: Catalog = {
       c.oid in (select oid from changed)
       or c.relkind <> 'v' and exists (
         select 1 from pg_rewrite r where r.ev_class = c.oid and r.ev_type = '4' and r.is_instead))`,
+  // An identity column needs no grant for its sequence, and its default does not name it.
+  deniedSequences: sql`
+    select c.relname as "table", a.attname as "column", s.relname as sequence
+    from pg_class c
+    join pg_attrdef d on d.adrelid = c.oid
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = d.adnum
+    join pg_depend p on p.classid = 'pg_attrdef'::regclass and p.objid = d.oid and p.refclassid = 'pg_class'::regclass
+    join pg_class s on s.oid = p.refobjid
+    where ${visible} and case when s.relkind = 'S' then not has_sequence_privilege(s.oid, 'usage, update') end
+    order by c.relname, a.attnum`,
   types: {
     int2: integer,
     int4: integer,

@@ -33,7 +33,7 @@ export async function findClosedWrites (
   const tables = await readTables(db, models)
   const unfillable = await findUnfillable(db, tables, models)
   const open = models.map((model) => ({ model, operations: writes, kept: [] }))
-  const denied = await findDenied(db, models)
+  const denied = await findDenied(db, tables, models)
   const refused = [...await findRefused(db, tables, open), ...computedKeys(tables, open), ...denied]
   const untransactional = await findUntransactional(db, tables, open)
   const replacing = await findReplacing(db, tables, open)
