@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { errors } from './errors.js'
 import { checkOptions, type RestModelsOptions } from './plugin/options.js'
 import { ResourceRegistry } from './plugin/registry.js'
-import { kUser } from './policy/guard.js'
+import { kOrigin, kPassed, kUser } from './policy/guard.js'
 import { kStored } from './policy/owner.js'
 import { kCredentials } from './policy/user-auth.js'
 
@@ -28,7 +28,7 @@ async function restModels (fastify: FastifyInstance, options: RestModelsOptions)
       "set the option 'decorator' to another name")
   }
   // The host's own routes need these properties, too, if they have the hooks of `guard()`.
-  for (const key of [kUser, kStored, kCredentials]) {
+  for (const key of [kUser, kPassed, kOrigin, kStored, kCredentials]) {
     if (!fastify.hasRequestDecorator(key)) fastify.decorateRequest(key, undefined)
   }
   fastify.decorate(checked.decorator, new ResourceRegistry(fastify, checked))

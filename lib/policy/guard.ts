@@ -6,13 +6,20 @@ import { ignoreRejection } from '../values/promises.js'
 import { isPromise } from '../values/values.js'
 import type { Operation } from './operations.js'
 import { knowsUsers } from './policies.js'
-import type { AnyPolicy, Authenticate, Identity, PolicyUser, SecurityScheme } from './policy.js'
+import type { AnyPolicy, Authenticate, Identity, PolicyUser } from './policy.js'
 import type { Protections } from './protection.js'
 import { refuse } from './refusal.js'
+import { sendsCredentials } from './sent-credentials.js'
 import { warnOnce } from './warn-once.js'
 
 /** Key under which a request keeps the user who sent it. */
 export const kUser = Symbol('rest-models.user')
+
+/** Key under which a request keeps the step of a policy that it has passed. */
+export const kPassed = Symbol('rest-models.passed')
+
+/** Key under which a request says that its origin is permitted. */
+export const kOrigin = Symbol('rest-models.origin')
 
 /**
  * Returns the user who sent a request, as the policy found it. Returns null if the policy found nobody, does not permit
@@ -31,6 +38,10 @@ export interface Protected {
   readonly protections: Protections
   /** The rule that says which records of the resource a user may see; undefined if everybody may see every record. */
   readonly scopeRule: unknown
+  /** The related models that not everybody may see or list, and what the resource calls with the user in its writes. */
+  readonly relatedScopes: ReadonlyMap<unknown, unknown>
+  readonly guardedModels: ReadonlyMap<unknown, unknown>
+  readonly hooked: unknown
   readonly engine: Pick<Engine, 'dialect'>
 }
 
@@ -54,36 +65,64 @@ export function hookOf (step: Step): preHandlerHookHandler {
 }
 
 /**
- * Returns the steps that apply a policy before an operation:
+ * Returns the step that applies a policy before an operation. The user whom it finds is that of {@link userOf}:
  *
- * - Nobody may do the operation: a step answers 401, as the service document demands for its read-only policy.
- * - The operation needs a user: a step looks for the user. It answers 401 if there is none, and 403 if the policy does
- *   not permit the operation to the user.
- * - Anybody may do the operation: a step looks for the user if the resource has a scope and the policy knows users. It
- *   answers 401 to wrong credentials. Otherwise there is no step.
+ * - Nobody may do the operation: the step answers 401, as the service document demands for its read-only policy.
+ * - The operation needs a user: the step looks for the user. It answers 401 if there is none, and 403 if the policy
+ *   does not permit the operation to the user.
+ * - Anybody may do the operation: the step looks for the user if the resource has a scope and the policy knows users.
+ *   It answers 401 to wrong credentials. Otherwise it forgets the user whom a guard of the host may have found. There
+ *   is no step if the answer cannot depend on the user.
  */
-export function policySteps (
-  { policy, protections, scopeRule, engine }: Protected, authenticate: Authenticate, operation: Operation
-): readonly Step[] {
-  const { [operation]: protection } = protections
-  const { scheme } = policy
-  const finder = { authenticate, engine }
-  if (protection === 'closed') return [(_request, reply) => refuse(reply, scheme)]
+export function policyStep (resource: Protected, authenticate: Authenticate, operation: Operation): Step | undefined {
+  const { policy, policy: { scheme }, protections: { [operation]: protection }, scopeRule } = resource
+  if (protection === 'closed') return (_request, reply) => refuse(reply, scheme)
   if (protection === 'guarded') {
-    return [stepFor(finder, (request, reply, user) => {
+    return stepFor(resource, authenticate, (request, reply, user) => {
       if (user === undefined) return refuse(reply, scheme)
       const verdict: unknown = policy.permits(user, operation)
       if (verdict !== true) throw forbidden(request, policy, verdict)
-      request.setDecorator(kUser, user)
       return undefined
-    })]
+    })
   }
-  if (scopeRule === undefined || !knowsUsers(policy)) return []
-  return [stepFor(finder, (request, reply, user) => {
-    if (user !== undefined) request.setDecorator(kUser, user)
-    else if (sendsCredentials(request, scheme)) return refuse(reply, scheme)
-    return undefined
-  })]
+  if (scopeRule !== undefined && knowsUsers(policy)) {
+    return stepFor(resource, authenticate, (request, reply, user) =>
+      user === undefined && sendsCredentials(request, scheme) ? refuse(reply, scheme) : undefined)
+  }
+  return dependsOnUser(resource) ? stepFor(resource, () => null, () => undefined) : undefined
+}
+
+function dependsOnUser ({ scopeRule, relatedScopes, guardedModels, hooked }: Protected): boolean {
+  return (scopeRule ?? hooked) !== undefined || relatedScopes.size + guardedModels.size > 0
+}
+
+interface Passed {
+  readonly [kPassed]?: Step
+  readonly [kOrigin]?: true
+}
+
+/** The checks that a request to a route must have passed. */
+export interface Checks {
+  readonly step: Step | undefined
+  /** True if the origin is checked, as it is for a write. */
+  readonly hasOrigin: boolean
+}
+
+/**
+ * Returns the same handler, which fails if a request has skipped a check of its route. If a hook of the host throws
+ * null or undefined, Fastify goes on to the handler, past all hooks that follow.
+ */
+export function afterChecks<Result> (
+  { step, hasOrigin }: Checks, handle: (request: FastifyRequest, reply: FastifyReply) => Result
+): typeof handle {
+  if (step === undefined && !hasOrigin) return handle
+  return (request, reply) => {
+    // Fastify's getDecorator() would return a bound copy of the function.
+    const { [kPassed]: passed, [kOrigin]: isFromHere } = request as Passed
+    if ((step === undefined || passed === step) && (!hasOrigin || isFromHere === true)) return handle(request, reply)
+    throw new Error('A hook of the application threw null or undefined, so that Fastify skipped the hooks that ' +
+      'follow, those of the policy among them: throw an Error')
+  }
 }
 
 function forbidden ({ log }: FastifyRequest, policy: AnyPolicy, verdict: unknown): Error {
@@ -96,42 +135,21 @@ function forbidden ({ log }: FastifyRequest, policy: AnyPolicy, verdict: unknown
 }
 
 /**
- * True if a request carries credentials of a scheme, right or wrong. For `apiKey`, this looks at the header or cookie
- * that the scheme names. For any other scheme, and without a scheme, it looks at the header Authorization alone: other
- * credentials, such as a session cookie, are not seen.
- */
-function sendsCredentials ({ headers }: FastifyRequest, scheme: SecurityScheme | undefined): boolean {
-  if (scheme?.type !== 'apiKey') return headers.authorization !== undefined
-  const name = String(scheme['name'])
-  return scheme['in'] === 'cookie'
-    ? cookieNames(String(headers.cookie)).includes(name)
-    : headers[name.toLowerCase()] !== undefined
-}
-
-function cookieNames (header: string): readonly string[] {
-  return header.split(';').map((cookie) => cookie.split('=', 1).join().trim())
-}
-
-/** The function by which a policy finds users, and the engine whose failures it may throw. */
-interface Finder extends Pick<Protected, 'engine'> {
-  readonly authenticate: Authenticate
-}
-
-/**
- * Returns a step that looks for the user who sends a request, and then calls `judge`. The user is undefined if there is
- * none, or, with a warning in the log, if the user has no usable id, as {@link isUser} says. The step throws what the
- * policy throws, or REST_MODELS_UNAVAILABLE (503) if that is a failure of a database that cannot serve now.
+ * Returns a step that looks for the user who sends a request, and then calls `judge`, which returns undefined to let
+ * the request pass. The user is undefined if there is none, or, with a warning in the log, if the user has no usable
+ * id. The step throws what the policy throws, or REST_MODELS_UNAVAILABLE (503) if that is a failure of a database that
+ * cannot serve now.
  */
 function stepFor (
-  { authenticate, engine }: Finder,
+  { engine }: Pick<Protected, 'engine'>, authenticate: Authenticate,
   judge: (request: FastifyRequest, reply: FastifyReply, user: Identity | undefined) => ReturnType<Step>
 ): Step {
   const fail = (failure: unknown): never => { throw toHostError(engine.dialect, failure) }
-  return (request, reply) => {
+  const step: Step = (request, reply) => {
     const judgeFound = (found: Identity | null | undefined): ReturnType<Step> => {
-      if (isUser(found)) return judge(request, reply, found)
-      warnOfUnusable(request, authenticate, found)
-      return judge(request, reply, undefined)
+      const user = Number.isSafeInteger(found?.id) || isUsableText(found?.id) ? found ?? undefined : undefined
+      if (user === undefined) warnOfUnusable(request, authenticate, found)
+      return judge(request, reply, user) ?? keep(request, user, step)
     }
     let found: Identity | null | undefined
     try {
@@ -143,6 +161,13 @@ function stepFor (
     }
     return judgeFound(found)
   }
+  return step
+}
+
+/** Keeps in a request its user, and the step that let it pass, for {@link userOf} and {@link afterChecks}. */
+function keep (request: FastifyRequest, user: Identity | undefined, step: Step): undefined {
+  request.setDecorator(kUser, user)
+  request.setDecorator(kPassed, step)
 }
 
 /**
@@ -158,13 +183,8 @@ function warnOfUnusable (request: FastifyRequest, authenticate: Authenticate, us
 /** Most UTF-16 units in the id of a user. A longer id is not usable. */
 const maxIdLength = 255
 
-/**
- * True if what a policy found is a user with a usable id: a safe integer, or a text of 1 to 255 UTF-16 units. A policy
- * in JavaScript may return any value; every other value counts as not logged in.
- */
-function isUser (user: Identity | null | undefined): user is Identity {
-  const id: unknown = user?.id
-  return Number.isSafeInteger(id) || (typeof id === 'string' && id !== '' && id.length <= maxIdLength)
+function isUsableText (id: unknown): boolean {
+  return typeof id === 'string' && id !== '' && id.length <= maxIdLength
 }
 
 /**
@@ -183,7 +203,10 @@ const permittedFetchSites = ['same-origin', 'none']
  */
 export function browserGuard (allowedOrigins: readonly string[]): onRequestHookHandler {
   return (request, _reply, done) => {
-    if (isPermittedOrigin(request, allowedOrigins)) return done()
+    if (isPermittedOrigin(request, allowedOrigins)) {
+      request.setDecorator(kOrigin, true)
+      return done()
+    }
     const { origin } = request.headers
     request.log.info({ origin: origin && shownName(origin) },
       'Refused a write that a browser sent for a page of another site. If that site is yours, ' +

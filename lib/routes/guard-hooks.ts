@@ -1,5 +1,5 @@
 import type { FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler } from 'fastify'
-import { browserGuard, kUser, policySteps, userOf, type Step } from '../policy/guard.js'
+import { browserGuard, kUser, policyStep, userOf, type Step } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
 import { readOwnRecord, readRecord } from '../policy/owner.js'
 import type { Authenticate, Identity } from '../policy/policy.js'
@@ -25,8 +25,8 @@ export function guardHooks (
   return [
     ...isPrivate(resource, operation) ? [forbidCaching] : [],
     refuseForeign(allowedOrigins),
-    ...[setUserAside, ...policySteps(resource, authenticate, operation), ...recordSteps(resource, operation)]
-      .map(passingOn),
+    ...[setUserAside, policyStep(resource, authenticate, operation), recordStep(resource, operation)]
+      .filter((step) => step !== undefined).map(passingOn),
     restoreUser
   ]
 }
@@ -94,15 +94,15 @@ function passingOn (step: Step): preHandlerAsyncHookHandler {
  * Returns a step that reads the record and refuses with 404 if there is none or the user may not see it; for a write,
  * also with 403 if the user is not the owner. The handler then finds the id in `request.params.id` in the form that
  * records show: a client may write a UUID in capital letters. On a path without `:id` the step checks nothing, and logs
- * a warning, once, if the path has other parameters. Returns no step if the operation is not on one record.
+ * a warning, once, if the path has other parameters. Returns undefined if the operation is not on one record.
  */
-function recordSteps (resource: Resource, operation: Operation): readonly Step[] {
-  if (rowOf(operation).path !== 'record') return []
+function recordStep (resource: Resource, operation: Operation): Step | undefined {
+  if (rowOf(operation).path !== 'record') return undefined
   // The route's handler knows only `request.params.id`, so the guard must not read the URL. A schema of the route may
   // have made a number of it.
   const named = { ...resource, parseKey: (id: unknown) => resource.parseKey(String(id), '') }
   const read = writes.includes(operation) ? readOwnRecord : readRecord
-  return [async (request) => {
+  return async (request) => {
     const params = Object(request.params) as { id?: unknown }
     if (!Object.hasOwn(params, 'id')) {
       if (Object.keys(params).length > 0) warnOnce(request.log, named, whyUnchecked(request, resource))
@@ -110,7 +110,7 @@ function recordSteps (resource: Resource, operation: Operation): readonly Step[]
     }
     const { id } = await read(request, named)
     if (typeof params.id === 'string') params.id = String(id)
-  }]
+  }
 }
 
 function whyUnchecked ({ routeOptions: { url } }: FastifyRequest, { name }: Resource): string {

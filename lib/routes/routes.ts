@@ -2,7 +2,7 @@ import type {
   FastifyInstance, HTTPMethods, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler, RouteHandlerMethod
 } from 'fastify'
 import type { Scheduler } from '../plugin/scheduling/scheduler.js'
-import { hookOf, policySteps } from '../policy/guard.js'
+import { afterChecks, hookOf, policyStep } from '../policy/guard.js'
 import { recordStep } from '../policy/owner.js'
 import { operations, operationTable, rowOf, writes, type Operation } from '../policy/operations.js'
 import { knowsUsers } from '../policy/policies.js'
@@ -57,12 +57,12 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, guards: G
 function addOperation (scope: FastifyInstance, resource: Resource, operation: Operation, guards: Guards): void {
   const { methods, path } = rowOf(operation)
   const { handler, needsRecord } = routeTable[operation]
-  const { onRequest, preHandler, onSend, wrap } = stepsOf(resource, operation, guards)
+  const { onRequest, preHandler, onSend, wrap, checks } = stepsOf(resource, operation, guards)
   const steps = {
     onRequest,
     preHandler: needsRecord ? [...preHandler, hookOf(recordStep(resource))] : preHandler,
     onSend,
-    handler: wrap(handler(resource))
+    handler: wrap(afterChecks(checks, handler(resource)))
   }
   for (const method of methods) {
     const description = describeRoute(resource, operation, guards.noteSwagger2)
@@ -100,8 +100,10 @@ function stepsOf (resource: Resource, operation: Operation, { authenticate, refu
   // An open operation on a resource with a scope checks passwords too, if they are sent, so it waits with guarded ones.
   const checksUsers = scopeRule !== undefined && protection === 'open' && knowsUsers(policy)
   const schedule = scheduler.scheduleOf(operation, checksUsers ? 'guarded' : protection)
-  const preHandler = [...schedule.preHandler, ...policySteps(resource, authenticate, operation).map(hookOf)]
-  return { ...schedule, onRequest: writes.includes(operation) ? [refuseForeign] : [], preHandler }
+  const step = policyStep(resource, authenticate, operation)
+  const preHandler = [...schedule.preHandler, ...step === undefined ? [] : [hookOf(step)]]
+  const onRequest = writes.includes(operation) ? [refuseForeign] : []
+  return { ...schedule, onRequest, preHandler, checks: { step, hasOrigin: onRequest.length > 0 } }
 }
 
 interface RouteParts extends RouteDescription {

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter, once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
-import { connect, type Server, type Socket } from 'node:net'
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -62,6 +62,33 @@ test('D-100: a connection with more requests than that is closed, and other conn
   flood.resume()
   await closed
   t.same(idsIn(await text(other)), numbers(10))
+})
+
+test('D-100: the HTTP version that a client names does not matter', async (t) => {
+  const port = await listen(t)
+  for (const version of ['0.9', '2.0']) {
+    const flood = await open(t, port)
+    flood.write(ask(numbers(100)).replaceAll('HTTP/1.1\r\n', `HTTP/${version}\r\nconnection: keep-alive\r\n`))
+    t.ok(idsIn(await text(flood)).length < 100, version)
+  }
+})
+
+test('D-102: the second server with which Fastify listens to localhost has the same limit', async (t) => {
+  const { app } = await buildApp(t, {
+    models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) }
+  })
+  const second = createServer((request, response) => { app.routing(request, response) })
+  t.teardown(() => { second.close() })
+  second.listen(0, '127.0.0.1')
+  await once(second, 'listening')
+  const { port } = second.address() as AddressInfo
+  let paused = 0
+  second.on('connection', (socket: Socket) => { socket.on('pause', () => { paused++ }) })
+  const sockets = await Promise.all(numbers(20).map(async () => await open(t, port)))
+  await sleep(100)
+  for (const socket of sockets) socket.write(ask(numbers(60), 'connection: close\r\n'))
+  for (const socket of sockets) t.same(idsIn(await text(socket)), numbers(60))
+  t.ok(paused > 0, 'its sockets wait for the next turn, too')
 })
 
 test('D-102: requests that arrive on many connections are not all read in one event-loop turn', async (t) => {

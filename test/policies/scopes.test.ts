@@ -1,6 +1,7 @@
+import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
-import {
+import restModels, {
   boolean, datetime, defineModel, foreignKey, hostAuth, integer, json, openAuth, password, readOnlyAuth, text, uuid,
   type Field, type Identity, type Model, type ResourceRegistry
 } from '../../lib/index.js'
@@ -580,6 +581,25 @@ test('D-144: an open list finds the users of related scopes only if it has a sco
     t.same([await seen(), await seen(as(1))], [[1, 1, undefined], all])
     t.equal((await get('/api/task/', as('wrong'))).statusCode, scope === undefined ? 200 : 401)
   }
+})
+
+test('D-144: an open list forgets the user whom a guard of the host has found before all routes', async (t) => {
+  const strangers = hostAuth<Member>(({ headers }) => findMember({ headers }), { protect: 'all', scheme })
+  const { db } = await buildApp(t, { models, rows, register: (registry) => { registry.register(Company) } })
+  const app = Fastify()
+  await app.register(restModels, { db })
+  app.restModels.register(Company, { auth: strangers })
+    .register(Project, { auth: readers, scope: (user) => user === null ? { rank: 1 } : {} })
+    .register(Task, { auth: readers })
+  await app.restModels.setup()
+  for (const hook of app.restModels.guard(Company, 'list')) app.addHook('preHandler', hook)
+  const get = async (url: string, options?: object) => await app.inject({ url, ...options })
+  const { objects } = (await get('/api/task/?include=project&ordering=project_id', as(1))).json()
+  const seen = objects.map(({ project }: { readonly project: { readonly id: number } | null }) => project?.id)
+  t.same(seen, [1, 1, undefined])
+  t.same(ids(await get('/api/task/?project__rank=3', as(1))), [])
+  t.equal((await get('/api/task/')).statusCode, 401, 'the guard is in force')
+  await app.close()
 })
 
 test('D-145: a related model is seen as its first registered resource shows it', async (t) => {

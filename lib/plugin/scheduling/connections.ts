@@ -1,4 +1,4 @@
-import type { Server, Socket } from 'node:net'
+import { Socket, type Server } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
 import { currentTurn } from '../../engines/event-loop-turn.js'
 import { errors } from '../../errors.js'
@@ -34,13 +34,17 @@ export class Connections {
   constructor (server: Server) {
     const open = (socket: Socket): void => {
       this.#openedAt = performance.now()
-      this.#sockets.add(socket)
-      socket.once('close', () => {
-        this.#sockets.delete(socket)
-        this.unread.forget(socket)
-      })
+      this.#watch(socket)
     }
     server.on('connection', open).on('secureConnection', open)
+  }
+
+  #watch (socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      this.unread.forget(socket)
+    })
   }
 
   /**
@@ -49,8 +53,11 @@ export class Connections {
    * end with REST_MODELS_CLIENT_GONE (499). Nobody gets that answer, but hooks of the host may count ended requests.
    */
   readonly onRequest: onRequestHookHandler = (request, reply, done) => {
-    const { raw: { httpVersionMajor, socket } } = request
-    if (httpVersionMajor !== 1) return done()
+    const { raw, raw: { socket } } = request
+    // A request of HTTP/2 has a stream. Its version says nothing: Node's parser of HTTP/1 takes it from the client.
+    if ('stream' in raw) return done()
+    // If localhost has two addresses, Fastify listens to the second one with a server that it does not show.
+    if (socket instanceof Socket && !socket.destroyed && !this.#sockets.has(socket)) this.#watch(socket)
     this.#readLimit.count()
     const goOn = (): void => {
       if (reply.raw.socket === socket) this.unread.watch(socket, reply.raw)
