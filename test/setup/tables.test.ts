@@ -248,6 +248,19 @@ test('rows that are written past the API get the same defaults, and obey the sam
   }
 })
 
+test('a table lacks defaults that functions make; on SQLite, rows of one insert need the same columns', async (t) => {
+  const db = await made(t)
+  const state = text({ default: 'new' })
+  const Seed = defineModel('Seed', { title: text(), state, tags: text({ default: () => '' }) })
+  await createTables(db, [Seed])
+  const isNotNull = here({ sqlite: 'SQLITE_CONSTRAINT_NOTNULL', postgres: '23502', mariadb: '1364' })
+  t.equal(await codeOf(db.insertInto('seed').values({ title: 'a' }).execute()), isNotNull)
+  const [one, other] = [{ title: 'a', tags: '' }, { title: 'b', tags: '' }]
+  const unequal = db.insertInto('seed').values([one, { ...other, state: 'old' }]).execute()
+  t.equal(await codeOf(unequal), here({ sqlite: isNotNull, postgres: 'none', mariadb: 'none' }))
+  await t.resolves(db.insertInto('seed').values([one, other]).execute())
+})
+
 /** What the driver calls the failure of a statement; MariaDB numbers them. */
 async function codeOf (statement: Promise<unknown>): Promise<string> {
   return await statement.then(
