@@ -102,11 +102,11 @@ export class ResourceRegistry {
 
   /**
    * Returns preHandler hooks that protect a route of the host like an operation of a resource. They refuse requests
-   * that a browser sends for a page of another origin (403), except GET and HEAD, and answer 401 and 403 as the policy
-   * says. For an operation on one record, on a path with `:id`, they also answer 404 if the record does not exist or
-   * the user may not see it, and 403 if the operation is a write and the user is not the owner. After these hooks,
-   * `userOf(request)` is the user. For an operation that anybody may do, it is null if nobody is logged in or the
-   * resource has no scope.
+   * that a browser sends for a page of another origin (403), except GET and HEAD without the header `Upgrade`, and
+   * answer 401 and 403 as the policy says. For an operation on one record, on a path with `:id`, they also answer 404
+   * if the record does not exist or the user may not see it, and 403 if the operation is a write and the user is not
+   * the owner. After these hooks, `userOf(request)` is the user. For an operation that anybody may do, it is null if
+   * nobody is logged in or the resource has no scope.
    *
    * @param resource  a registered model, or the path of a resource if its model is registered several times
    * @throws REST_MODELS_NOT_SET_UP before `setup()`; REST_MODELS_INVALID_OPTIONS if there is no such resource or

@@ -66,12 +66,13 @@ const restoreUser: preHandlerHookHandler = (request, _reply, done) => {
 
 /**
  * Returns a hook for a route of the application. The hook refuses requests that a browser sends for a page of another
- * origin, as {@link browserGuard} does. GET and HEAD requests pass, even if the route is guarded like a write.
+ * origin, as {@link browserGuard} does. GET and HEAD requests pass, even if the route is guarded like a write. Those
+ * that open a WebSocket do not: browsers send credentials with such a request, and let any page read the messages.
  */
 function refuseForeign (allowedOrigins: readonly string[]): preHandlerHookHandler {
   const guard = browserGuard(allowedOrigins)
   return function (request, reply, done) {
-    if (['GET', 'HEAD'].includes(request.method)) done()
+    if (['GET', 'HEAD'].includes(request.method) && request.headers.upgrade === undefined) done()
     else guard.call(this, request, reply, done)
   }
 }

@@ -1,8 +1,10 @@
 // @once: about headers, which are judged before any statement
 
+import Fastify from 'fastify'
 import { test } from 'tap'
+import restModels, { userAuth, userOf } from '../../lib/index.js'
 import { readPage } from '../documentation/page.js'
-import { buildApp } from '../support/site.js'
+import { buildApp, client, Message, User } from '../support/site.js'
 import { attack } from './security-helper.js'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -216,6 +218,31 @@ test('T-72: no shared cache keeps what was answered to credentials', async (t) =
   t.same(withCredentials.map(({ statusCode }) => statusCode), [200, 200, 404, 400, 200, 400, 403, 204, 200, 401])
   for (const { headers } of withCredentials) t.equal(headers['cache-control'], 'no-store')
   t.equal((await get('/api/message/')).headers['cache-control'], undefined)
+})
+
+test('T-154: a page of another site opens no WebSocket to a guarded route, though the browser logs in', async (t) => {
+  const { db } = await attack(t)
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db, allowedOrigins: ['https://app.example'] })
+  app.restModels.register(Message, { auth: userAuth(User, { protect: 'all' }), ownerField: 'user' })
+  await app.restModels.setup()
+  for (const operation of ['list', 'update'] as const) {
+    app.get(`/${operation}/:id`, { preHandler: app.restModels.guard(Message, operation) }, async (request) =>
+      ({ user: userOf(request)?.id }))
+  }
+  const { get } = client(app)
+  const handshake = { connection: 'Upgrade', upgrade: 'websocket' }
+  for (const path of ['/list/1', '/update/1']) {
+    const open = async (headers: Record<string, string>) =>
+      (await get(path, { as: 'alice', headers: { host: 'localhost', ...headers } })).statusCode
+    for (const mark of [{ origin: foreign }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }]) {
+      t.equal(await open({ ...handshake, ...mark }), 403, JSON.stringify(mark))
+      t.equal(await open(mark), 200, 'no handshake: the page cannot read the answer')
+    }
+    for (const origin of ['https://app.example', 'http://localhost']) t.equal(await open({ ...handshake, origin }), 200)
+    t.equal(await open(handshake), 200, 'no browser')
+  }
 })
 
 test('a refused write of another site is logged with its origin, cut, and the option that permits it', async (t) => {
