@@ -140,6 +140,18 @@ test('T-154: with afterWrite, an update does not tell which record a hidden fore
   t.same(seen, [], 'nothing was written')
 })
 
+test('T-154: beforeWrite gets every value for a hidden field, also the one that is stored', async (t) => {
+  const { patch } = await build(t, {
+    readOnly: [],
+    beforeWrite: ({ values }) => {
+      if (values.secret !== undefined) throw Object.assign(new Error('not yours'), { statusCode: 403 })
+    }
+  })
+  for (const body of [{ secret: 's' }, { secret: 'x' }, { title: 'task 1', secret: 's' }]) {
+    t.equal((await patch('/api/task/1/', body, { as })).statusCode, 403, JSON.stringify(body))
+  }
+})
+
 test('T-144: clients that make hooks hang do not stop those that read', { skip: engine !== 'sqlite' && 'a pool' },
   async (t) => {
     const hanging = new Promise<void>(() => {})
