@@ -35,6 +35,8 @@ export interface RecordUpdate {
   readonly guard: RecordGuard
   /** Conditions that the record must meet before the update, in addition to the scope. */
   readonly unchanged?: Scope
+  /** Columns that records show. Default: {@link StatementShape.visible}, which has hidden columns, too, for hooks. */
+  readonly shown?: readonly Column[]
 }
 
 /**
@@ -126,14 +128,15 @@ function returnsRecord ({ dialect }: Engine, { statements }: WriteTarget, { guar
 
 /**
  * Reads a record that an update did not write, and returns it if the update would change nothing. Triggers may discard
- * such an update, for example `suppress_redundant_updates_trigger()` of PostgreSQL.
+ * such an update, for example `suppress_redundant_updates_trigger()` of PostgreSQL. Values of hidden columns count as
+ * different, because the answer must not tell what is in them.
  */
 async function readEqual (
-  engine: Engine, target: WriteTarget, { plan, guard: { scope }, ...record }: RecordUpdate
+  engine: Engine, target: WriteTarget, { plan, guard: { scope }, shown = target.visible, ...record }: RecordUpdate
 ): Promise<Row | undefined> {
   const { row } = await engine.executor.execute(scopedSelect(engine, target, 'visible', { ...record, scope }))
   const isEqual = row !== undefined && [...plan].every(([column, value]) =>
-    target.visible.includes(column) && isDeepStrictEqual(value, decodeIn(row, column, engine.dialect)))
+    shown.includes(column) && isDeepStrictEqual(value, decodeIn(row, column, engine.dialect)))
   return isEqual ? row : undefined
 }
 

@@ -185,9 +185,10 @@ export interface Dialect {
   /**
    * Kinds of failures by the codes that `codesOf` returns. If there was no connection, or a transaction could not
    * begin, the kind is `unexecuted` instead, whatever the code. But with an embedded engine, `unavailable` stays
-   * `unavailable`. Any other failure without a listed code has no kind, and is thrown as `toLoggable` returns it.
+   * `unavailable`. Any other failure without a listed code has no kind, and is thrown as `toLoggable` returns it. So
+   * is one whose code stands for undefined.
    */
-  readonly failures: Readonly<Record<string, FailureKind>>
+  readonly failures: Readonly<Record<string, FailureKind | undefined>>
   /** Codes that `codesOf` returns for two columns that the engine cannot compare. Absent if it compares all columns. */
   readonly incomparableCodes?: readonly string[]
   /**

@@ -44,7 +44,7 @@ export function compilePlanScope (model: Model): PlanScope {
 
 /**
  * Maximum number of values in one list of a scope. Each is a parameter on PostgreSQL and MariaDB, which take at most
- * 65,535 in a statement.
+ * 65,535 in a statement. Several lists in one statement may exceed that, which is a 500.
  */
 const maxListed = 16_384
 

@@ -27,7 +27,8 @@ type Occasion<M extends Model> =
 export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Policy> = Occasion<M> & {
   /**
    * The values to write, under the names that records have: all fields of a create that have a value, only the changed
-   * ones of an update, none of a delete. A password is not hashed yet.
+   * ones of an update, none of a delete. A value for a hidden field always counts as changed. A password is not hashed
+   * yet.
    */
   readonly values: Partial<OwnId<M> & Flat<Omit<RecordOf<M>, 'id'>>>
   /**

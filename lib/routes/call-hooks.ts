@@ -66,12 +66,15 @@ export async function callBeforeDelete (write: TransactedRequest, stored: Row): 
 /**
  * Returns the values that the hook `beforeWrite` gets, by the keys of their columns in records. For a create, these are
  * all values of the plan, except nulls in columns that are not nullable: the hook must set such a column
- * ({@link hasValue}). For an update, these are the values that differ from the row.
+ * ({@link hasValue}). For an update, these are the values that differ from the row, and all values of hidden columns: a
+ * rule of the hook on such a column must not tell clients what is in it.
  */
-function valuesFor ({ engine: { dialect } }: Resource, plan: WritePlan, row: Row | undefined): Record<string, Json> {
+function valuesFor (
+  { stored, engine: { dialect } }: Resource, plan: WritePlan, row: Row | undefined
+): Record<string, Json> {
   const given = [...plan].filter((entry) => row === undefined
     ? hasValue(entry)
-    : !isDeepStrictEqual(entry[1], valueOf(entry[0], row, dialect)))
+    : !stored.includes(entry[0]) || !isDeepStrictEqual(entry[1], valueOf(entry[0], row, dialect)))
   return Object.fromEntries(given.map(([{ key }, value]) => [key, value]))
 }
 

@@ -118,7 +118,7 @@ async function update (write: TransactedRequest, planned: GuardedPlan, record: O
     return await withLockedRecord(engine, whole, record, async (stored, inside) => {
       if (isStale(prepared.seen, stored)) prepared = await prepare(stored)
       if (isWritten(write, prepared.change, stored)) return stored
-      const row = await runUpdate(inside, whole, { ...record, ...prepared.change })
+      const row = await runUpdate(inside, whole, { ...record, ...prepared.change, shown: resource.visible })
       // The record is locked, so it exists. But a record that a foreign key leads to may have changed, so that the
       // scope does not hold any more, or a reference of the update is wrong.
       if (row === undefined) throw new Unwritten()

@@ -132,6 +132,17 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
     }
   }
 
+test('D-62: on PostgreSQL too many parameters are a fault, which is not repeated', async (t) => {
+  const cause = failureOf({ code: '08P01', severity: 'ERROR', routine: 'exec_bind_message' })
+  for (const query of [write, read]) {
+    const { engine, attempts } = failing('postgres', { executing: [cause] })
+    await t.rejects(run(engine, query), cause)
+    t.equal(attempts(), 1)
+  }
+  const ofPooler = failing('postgres', { executing: [failureOf({ code: '08P01', severity: 'FATAL' })] })
+  await t.rejects(run(ofPooler.engine, write), unknown, 'PgBouncer gives this code for a connection that it lost')
+})
+
 for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, typeof failures[DialectName]]>) {
   test(`D-62: on ${name} what certainly was not executed is done again, the whole of it`, async (t) => {
     for (const failure of kinds.unexecuted) {

@@ -121,6 +121,37 @@ test('T-143: a hook that changes the user makes nobody an admin', async (t) => {
   t.match(await app.rowsOf('task'), [{ user_id: 2 }, { user_id: 2 }])
 })
 
+test('T-154: with afterWrite, an update does not tell which record a hidden foreign key leads to', async (t) => {
+  const seen: unknown[] = []
+  const { patch } = await buildApp(t, {
+    models: [User, Team, Task, Outbox],
+    rows: {
+      team: [1, 2, 3].map((id) => ({ id, company: Math.min(id, 2), name: `team ${id}` })),
+      task: [{ ...task(1), team_id: 3 }]
+    },
+    register: (registry) => {
+      registry.register(Team, { auth, scope: () => ({ company: 1 }) })
+      registry.register(Task, { auth, exclude: ['team'], afterWrite: ({ record }) => { seen.push(record) } })
+    }
+  })
+  const guesses = await Promise.all([2, 3, 99].map(async (team) => await patch('/api/task/1/', { team }, { as })))
+  t.same(guesses.map(({ statusCode }) => statusCode), [400, 400, 400])
+  t.equal(new Set(guesses.map(({ body }) => body)).size, 1)
+  t.same(seen, [], 'nothing was written')
+})
+
+test('T-154: beforeWrite gets every value for a hidden field, also the one that is stored', async (t) => {
+  const { patch } = await build(t, {
+    readOnly: [],
+    beforeWrite: ({ values }) => {
+      if (values.secret !== undefined) throw Object.assign(new Error('not yours'), { statusCode: 403 })
+    }
+  })
+  for (const body of [{ secret: 's' }, { secret: 'x' }, { title: 'task 1', secret: 's' }]) {
+    t.equal((await patch('/api/task/1/', body, { as })).statusCode, 403, JSON.stringify(body))
+  }
+})
+
 test('T-144: clients that make hooks hang do not stop those that read', { skip: engine !== 'sqlite' && 'a pool' },
   async (t) => {
     const hanging = new Promise<void>(() => {})

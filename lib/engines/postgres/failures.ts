@@ -113,6 +113,8 @@ export const postgresFailures: Pick<Dialect, 'codesOf' | 'toLoggable' | 'failure
     // 40003 and 08007 say that the outcome is unknown. The others come with the end of a connection, at any moment.
     40003: 'lost',
     '08': 'lost',
+    // A statement has more than 65,535 parameters, which the driver counts wrongly. The server executes nothing.
+    '08P01 exec_bind_message': undefined,
     '57P01': 'lost',
     '57P02': 'lost',
     '57P04': 'lost',
