@@ -2,14 +2,14 @@ import { readHandle, type AnyKysely } from '../database/engine.js'
 import type { KeyRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
-import { isTextKey, type Column } from '../model/column.js'
+import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
- * Checks that each table has a unique index, or a primary key, for each entry of its model's option `unique`. Checks
- * the same for the primary key of the model if it is a text or has several columns. Skips views, which have no indexes.
+ * Checks that each table has a unique index, or a primary key, for each entry of its model's option `unique`, and for
+ * the primary key of the model. Skips what is no table, such as a view, because it has no indexes.
  * The caller calls `requireTables` first, so all columns of the models exist.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the columns and the remedy
@@ -56,12 +56,10 @@ function columnsByKey (rows: readonly KeyRow[]): ReadonlyArray<readonly string[]
 
 /**
  * Returns groups of columns. The columns of each group must have a unique index together. A group is an entry of the
- * option `unique`, or the primary key if it is a text or has several columns.
+ * option `unique`, or the primary key.
  */
 function groupsOf (model: Model): ReadonlyArray<readonly Column[]> {
-  const { primaryKey, primaryKey: { parts }, uniqueTogether } = model
-  const isChecked = isTextKey(primaryKey) || parts !== undefined
-  return isChecked ? [keyColumnsOf(model), ...uniqueTogether] : uniqueTogether
+  return [keyColumnsOf(model), ...model.uniqueTogether]
 }
 
 function differenceOf (model: Model, group: readonly Column[]): string {

@@ -1258,6 +1258,46 @@ test('D-284: a foreign key that cannot be compared with the key it refers to is 
   t.equal((await get('/api/visit/?place__name=a')).json().objects.length, 1)
 })
 
+test('MariaDB: keys and unique indexes of tables with system versioning and columns for it are those of their rows', {
+  skip: engine !== 'mariadb' && 'whose tables have no versions'
+}, async (t) => {
+  const versions = 'since timestamp(6) generated always as row start, until timestamp(6) generated always as ' +
+    'row end, period for system_time (since, until)) with system versioning'
+  const db = await made(t, `create table tag (id varchar(20) primary key, ${versions}`,
+    `create table seat (x integer, y integer, primary key (x, y), ${versions}`,
+    `create table person (${key}, name varchar(9) not null, town varchar(9) not null, ` +
+    `unique (name, town), ${versions}`)
+  const { models: found } = await introspect(db, { tables: ['tag', 'seat', 'person'] })
+  t.strictSame(found.map(({ name, primaryKey: { parts = [] }, uniqueTogether }) =>
+    [name, parts.length, uniqueTogether.length]), [['Person', 0, 1], ['Seat', 2, 0], ['Tag', 0, 0]])
+  const { get } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { for (const model of found) registry.register(model) }
+  })
+  for (const path of ['tag', 'seat', 'person']) t.equal((await get(`/api/${path}/`)).statusCode, 200, path)
+})
+
+test('D-285: a key that is not unique in its table is refused, for readers, too', async (t) => {
+  const db = await made(t, 'create table thing (id integer not null, name varchar(50) not null)',
+    "insert into thing values (1, 'a'), (1, 'b')", 'create view things as select * from thing')
+  const message = 'The database does not fit the models:\n' +
+    "- model 'Thing' has its primary key in id, but table 'thing' has neither a primary key nor a unique index of " +
+    'exactly that; add one by a migration'
+  const start = async (model: Model) => await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(model, { auth: anybody }) }
+  })
+  const Plain = defineModel('Thing', { id: keyField({ generated: false }), name: text() })
+  await t.rejects(start(Plain), { code: 'REST_MODELS_TABLE_MISMATCH', message })
+  await t.rejects(createTables(db, [Plain]), { message })
+  const Readers = defineModel('Things', { id: keyField({ generated: false }), name: text() })
+  const { get } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Readers) }
+  })
+  t.equal((await get('/api/things/')).json().objects.length, 2, 'a view has no indexes')
+  await sql`delete from thing where name = 'b'`.execute(db)
+  await sql`create unique index thing_by_id on thing (id)`.execute(db)
+  t.equal((await (await start(Plain)).put('/api/thing/1/', { name: 'new' })).statusCode, 200)
+})
+
 test('D-264: a table from which others inherit is refused with the remedy', async (t) => {
   const db = await made(t, `create table thing (${key}, name varchar(50) not null)`)
   const { dialect } = readHandle(db)

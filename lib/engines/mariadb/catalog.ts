@@ -70,11 +70,13 @@ export const mariadbCatalog: Catalog = {
       and binary k.table_name = binary c.table_name
       and binary k.check_clause = binary concat('json_valid(\`', c.column_name, '\`)')
     where c.table_schema = database() order by c.table_name, c.ordinal_position`,
+  // MariaDB adds the end of a row's validity to each unique index. Of the valid rows, the other columns are unique.
   keys: sql`
-    select table_name as \`table\`, index_name as \`key\`,
-      case when sub_part is null then column_name end as \`column\`, index_name = 'PRIMARY' as \`primary\`
-    from information_schema.statistics where table_schema = database() and non_unique = 0
-    order by table_name, index_name, seq_in_index`,
+    select s.table_name as \`table\`, index_name as \`key\`, index_name = 'PRIMARY' as \`primary\`,
+      case when sub_part is null then column_name end as \`column\`
+    from information_schema.statistics s join information_schema.columns c using (table_schema, table_name, column_name)
+    where table_schema = database() and non_unique = 0 and binary c.table_name = binary s.table_name
+      and coalesce(generation_expression, '') <> 'ROW END' order by s.table_name, index_name, seq_in_index`,
   references: sql`
     select k.table_name as \`table\`, k.constraint_name as \`key\`, k.column_name as \`column\`,
       r.delete_rule as \`onDelete\`,
@@ -93,11 +95,11 @@ export const mariadbCatalog: Catalog = {
     join information_schema.tables t on t.table_schema = k.constraint_schema and t.table_name = k.table_name
     where k.constraint_schema = database() and k.level = 'Column' and t.table_collation = ${sql.lit(exactCollation)}`,
   indexed: sql`
-    select table_name as \`table\`, column_name as \`column\`
-    from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
+    select table_name as \`table\`, column_name as \`column\` from information_schema.statistics
+    where table_schema = database() and seq_in_index = 1`,
   indexNames: sql`
-    select table_name as \`table\`, index_name as name
-    from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
+    select table_name as \`table\`, index_name as name from information_schema.statistics
+    where table_schema = database() and seq_in_index = 1`,
   // An expression writes each column in backticks; it is empty if the primary key partitions the table.
   partitionColumns: sql`
     select distinct p.table_name as \`table\`, c.column_name as \`column\`, c.ordinal_position
@@ -111,8 +113,7 @@ export const mariadbCatalog: Catalog = {
   unalterable: sql`
     select table_name as \`table\`, null as types,
       'has system versioning: set global system_versioning_alter_history = keep, or add them yourself' as why
-    from information_schema.tables
-    where table_schema = database() and table_type = 'SYSTEM VERSIONED'
+    from information_schema.tables where table_schema = database() and table_type = 'SYSTEM VERSIONED'
       and @@system_versioning_alter_history <> 'KEEP'`,
   // Nothing tells which indexes MariaDB made, so these are all that begin with the first column of a foreign key.
   replaceable: sql`
@@ -142,8 +143,8 @@ export const mariadbCatalog: Catalog = {
     select table_name as \`table\`, case when engine = 'InnoDB'
       then 'is partitioned: declare a field of another kind'
       else concat('is kept by the storage engine ', engine, ': convert it to InnoDB') end as why
-    from information_schema.tables
-    where table_schema = database() and (engine <> 'InnoDB' or create_options like '%partitioned%')`,
+    from information_schema.tables where table_schema = database()
+      and (engine <> 'InnoDB' or create_options like '%partitioned%')`,
   // A view has no engine of its own, so a view of such a table is not found.
   tablesWithoutTransactions: sql`
     select t.table_name as \`table\`, concat('is kept by the storage engine ', t.engine,

@@ -3,7 +3,9 @@ import type { FieldOptions } from '../../values/field-options.js'
 import { anyOf } from '../any-of.js'
 import { cutTo, endsInBlank } from '../blanks.js'
 import { labelsOf, readType } from '../described-types.js'
-import type { Parameter, ShownCondition, Storage, WrittenColumn } from '../storage.js'
+import {
+  converted, type Parameter, type ShownCondition, type Storage, type Stored, type WrittenColumn
+} from '../storage.js'
 
 /** Casts to a text. */
 export const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
@@ -45,16 +47,16 @@ const byText = (isSought?: IsSought): ShownCondition => (column, operator, value
 
 /**
  * Returns the function that makes this condition: a column of an enumeration holds one of the given values. A value
- * that is none of the labels becomes null, which matches no row. Returns undefined if the enumeration has no labels.
+ * that is none of the labels becomes null, which matches no row. It becomes null before the statement: SQL that lists
+ * the labels for each value took seconds. Returns undefined if the enumeration has no labels.
  */
 function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought | undefined {
   const type = sql.raw(named)
-  const all = labelsOf(written)
-  if (all.length === 0) return undefined
-  const labels = sql.join(all.map((label) => sql.lit(label)))
-  const toLabel = (value: Parameter) => {
-    const text = asText(sql`${value}`)
-    return sql`case when ${text} in (${labels}) then cast(${text} as ${type}) end`
+  const labels: ReadonlySet<Stored> = new Set(labelsOf(written))
+  if (labels.size === 0) return undefined
+  const toLabel = (given: Parameter) => {
+    const label = converted(given, (value) => labels.has(value) ? value : null)
+    return sql`cast(${asText(sql`${label}`)} as ${type})`
   }
   // PostgreSQL does not compare a domain over an enumeration without the cast.
   return (column, values) => sql`cast(${column} as ${type}) in (${sql.join(values.map(toLabel))})`
