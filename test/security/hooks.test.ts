@@ -121,7 +121,7 @@ test('T-143: a hook that changes the user makes nobody an admin', async (t) => {
   t.match(await app.rowsOf('task'), [{ user_id: 2 }, { user_id: 2 }])
 })
 
-test('T-154: with afterWrite, an update does not tell which record a hidden foreign key leads to', async (t) => {
+test('T-155: with afterWrite, an update does not tell which record a hidden foreign key leads to', async (t) => {
   const seen: unknown[] = []
   const { patch } = await buildApp(t, {
     models: [User, Team, Task, Outbox],
@@ -140,7 +140,7 @@ test('T-154: with afterWrite, an update does not tell which record a hidden fore
   t.same(seen, [], 'nothing was written')
 })
 
-test('T-154: beforeWrite gets every value for a hidden field, also the one that is stored', async (t) => {
+test('T-155: beforeWrite gets every value for a hidden field, also the one that is stored', async (t) => {
   const { patch } = await build(t, {
     readOnly: [],
     beforeWrite: ({ values }) => {
