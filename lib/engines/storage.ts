@@ -20,6 +20,12 @@ export class Slot {
     this.position = position
     this.convert = convert
   }
+
+  /** Returns what the database gets in place of the slot, which takes its value from a list of values. */
+  fill (values: readonly Stored[]): Stored {
+    const value = values[this.position] as Stored
+    return this.convert === undefined ? value : this.convert(value)
+  }
 }
 
 type Conversion = (value: Stored) => Stored

@@ -147,7 +147,7 @@ function stepFor (
   const fail = (failure: unknown): never => { throw toHostError(engine.dialect, failure) }
   const step: Step = (request, reply) => {
     const judgeFound = (found: Identity | null | undefined): ReturnType<Step> => {
-      const user = Number.isSafeInteger(found?.id) || isUsableText(found?.id) ? found ?? undefined : undefined
+      const user = Number.isSafeInteger(found?.id) || isUsableText(found?.id) ? found as Identity : undefined
       if (user === undefined) warnOfUnusable(request, authenticate, found)
       return judge(request, reply, user) ?? keep(request, user, step)
     }

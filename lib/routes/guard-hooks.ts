@@ -24,8 +24,9 @@ export function guardHooks (
 ): Array<preHandlerHookHandler | preHandlerAsyncHookHandler> {
   return [
     ...isPrivate(resource, operation) ? [forbidCaching] : [],
+    passingOn(setUserAside),
     refuseForeign(allowedOrigins),
-    ...[setUserAside, policyStep(resource, authenticate, operation), recordStep(resource, operation)]
+    ...[policyStep(resource, authenticate, operation), recordStep(resource, operation)]
       .filter((step) => step !== undefined).map(passingOn),
     restoreUser
   ]

@@ -145,11 +145,8 @@ export class ShapedStatement {
   /** Returns the statement with its values. It is built only if the cache does not have a statement of its shape. */
   compileOnce ({ shapes }: SqlContext, build: () => { compile (): CompiledQuery }): Query {
     const { query, queryId, sql, parameters } = shapes.memo(this.#name, { context: () => build().compile() })
-    const values = parameters.map((parameter) => {
-      if (!(parameter instanceof Slot)) return parameter
-      const value = this.#values[parameter.position] as Stored
-      return parameter.convert === undefined ? value : parameter.convert(value)
-    })
+    const values = parameters.map((parameter) =>
+      parameter instanceof Slot ? parameter.fill(this.#values) : parameter)
     return { query, queryId, sql, parameters: values, label: this.#label }
   }
 

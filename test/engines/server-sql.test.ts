@@ -114,3 +114,9 @@ test('a boolean column of MariaDB fits if it holds 0 and 1 alone', (t) => {
   t.match(onMariadb(sql`${mariadbCatalog.fits.boolean?.(column)}`).sql, '`name` in (0, 1)')
   t.end()
 })
+
+test('a slot takes its value from a list, through its function if it has one', (t) => {
+  t.equal(new Slot(1).fill(['a', 'b']), 'b')
+  t.equal(new Slot(0, () => null).fill(['a', 'b']), null)
+  t.end()
+})

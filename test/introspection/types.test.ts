@@ -163,7 +163,8 @@ test('columns of servers are stored as their types say', (t) => {
   }
   t.equal(storageOf(postgres, 'text', 'text', 'text'), undefined)
   const { shown } = storageOf(postgres, 'text', "enum('a','b')", 'enum') ?? {}
-  t.match(compile(shown?.(ref, 'eq', ['a'])), "cast(y as mood) in (case when cast(? as text) in ('a', 'b')")
+  t.equal(compile(shown?.(ref, 'eq', ['a'])),
+    '(cast(y as mood) in (cast(cast(? as text) as mood)) and cast(y as text) collate C in (?))')
   t.equal(compile(shown?.(ref, 'ne', ['a'])), 'cast(y as text) collate C not in (?)')
   const { shown: shownOfNone } = storageOf(postgres, 'text', 'enum()', 'enum') ?? {}
   t.equal(compile(shownOfNone?.(ref, 'eq', ['a'])), 'cast(y as text) collate C in (?)', 'there are no labels')

@@ -1,3 +1,5 @@
+// @once: the recipe is for SQLite
+
 import Fastify, { type FastifyInstance } from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
