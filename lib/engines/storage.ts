@@ -14,29 +14,13 @@ export type Stored = string | number | bigint | boolean | null
  */
 export class Slot {
   readonly position: number
-  /** Returns what the database gets for the value. Absent if it gets the value itself. */
-  readonly convert: Conversion | undefined
-  constructor (position: number, convert?: Conversion) {
+  constructor (position: number) {
     this.position = position
-    this.convert = convert
-  }
-
-  /** Returns what the database gets in place of the slot, which takes its value from a list of values. */
-  fill (values: readonly Stored[]): Stored {
-    const value = values[this.position] as Stored
-    return this.convert === undefined ? value : this.convert(value)
   }
 }
-
-type Conversion = (value: Stored) => Stored
 
 /** Parameter of a statement: a value, or a slot for one. */
 export type Parameter = Stored | Slot
-
-/** Returns a parameter whose value goes through a function before the database gets it. */
-export function converted (parameter: Parameter, convert: Conversion): Parameter {
-  return parameter instanceof Slot ? new Slot(parameter.position, convert) : convert(parameter)
-}
 
 /** Ways of storing values that every engine has. Several kinds of fields may share one. */
 export type StorageName =

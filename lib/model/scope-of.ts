@@ -10,23 +10,30 @@ type Columns<M extends Model> = string extends keyof M['fields']
   : { readonly [N in FieldNameOf<M> as N | Key<N, M['fields'][N]>]: M['fields'][N] } &
     { readonly id: KeyField<M> }
 
-type OperatorOf<F extends Field> = KindOperators[OperatorKindOf<F>]
 type OneOrMore<T> = T | readonly T[]
 /** The type of a condition's value, by the syntax of its operator. */
 interface Operands<F extends Field> {
   value: OneOrMore<ValueOf<F>>
   list: ReadonlyArray<ValueOf<F>>
   pattern: OneOrMore<string>
-  constant: null | 'notnull' | (F['kind'] extends 'boolean' ? boolean : never)
+  constant: OneOrMore<null | 'notnull' | (F['kind'] extends 'boolean' ? boolean : never)>
 }
+/** The type of a condition's value without an operator, or with `eq`. */
+type Equal<F> = F extends Field<'json'> ? null : F extends Field ? Operands<F>['value'] | null : never
+
+/** Each field of `C` with each of its operators: `['name', 'like']`. */
+type Operations<C> = {
+  [N in keyof C & string]: C[N] extends Field
+    ? { [O in KindOperators[OperatorKindOf<C[N]>]]: readonly [N, O] }[KindOperators[OperatorKindOf<C[N]>]] : never
+}[keyof C & string]
 
 /** Conditions on the fields `C`, as filters name them, each name with `Prefix` before it, such as `user__`. */
 type Conditions<C, Prefix extends string> = {
-  readonly [N in keyof C & string as C[N] extends Field<'password'> ? never : `${Prefix}${N}`]?:
-  C[N] extends Field<'json'> ? null : C[N] extends Field ? OneOrMore<ValueOf<C[N]>> | null : never
+  readonly [N in keyof C & string as C[N] extends Field<'password'> ? never : `${Prefix}${N}` | `${Prefix}${N}__eq`]?:
+  Equal<C[N]>
 } & {
-  readonly [N in keyof C & string as C[N] extends Field ? `${Prefix}${N}__${OperatorOf<C[N]>}` : never]?:
-  C[N] extends Field ? Operands<C[N]>[OperatorSyntax[OperatorOf<C[N]>]] : never
+  readonly [P in Operations<C> as P[1] extends 'eq' ? never : `${Prefix}${P[0]}__${P[1]}`]?:
+  C[P[0]] extends Field ? Operands<C[P[0]]>[OperatorSyntax[P[1]]] : never
 }
 
 type ForeignKeys<C> = { [N in keyof C & string]: C[N] extends ForeignKeyField ? N : never }[keyof C & string]

@@ -75,7 +75,8 @@ export function hookOf (step: Step): preHandlerHookHandler {
  *   is no step if the answer cannot depend on the user.
  */
 export function policyStep (resource: Protected, authenticate: Authenticate, operation: Operation): Step | undefined {
-  const { policy, policy: { scheme }, protections: { [operation]: protection }, scopeRule } = resource
+  const { policy, policy: { scheme }, protections: { [operation]: protection } } = resource
+  const { scopeRule, relatedScopes, guardedModels, hooked } = resource
   if (protection === 'closed') return (_request, reply) => refuse(reply, scheme)
   if (protection === 'guarded') {
     return stepFor(resource, authenticate, (request, reply, user) => {
@@ -89,12 +90,11 @@ export function policyStep (resource: Protected, authenticate: Authenticate, ope
     return stepFor(resource, authenticate, (request, reply, user) =>
       user === undefined && sendsCredentials(request, scheme) ? refuse(reply, scheme) : undefined)
   }
-  return dependsOnUser(resource) ? stepFor(resource, () => null, () => undefined) : undefined
+  const dependsOnUser = (scopeRule ?? hooked) !== undefined || relatedScopes.size + guardedModels.size > 0
+  return dependsOnUser ? forgetUser : undefined
 }
 
-function dependsOnUser ({ scopeRule, relatedScopes, guardedModels, hooked }: Protected): boolean {
-  return (scopeRule ?? hooked) !== undefined || relatedScopes.size + guardedModels.size > 0
-}
+const forgetUser: Step = (request) => keep(request, undefined, forgetUser)
 
 interface Passed {
   readonly [kPassed]?: Step

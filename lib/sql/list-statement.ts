@@ -93,11 +93,7 @@ export function listStatement (
   const { query, queryId, sql, parameters } = shapes.memo(
     `${kind} ${shapeOf(engine, base, plan)}`, { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
   const values = valuesOf(plan)
-  const filled = parameters.map((parameter) => {
-    if (!(parameter instanceof Slot)) return parameter
-    const value = values[parameter.position] as Stored
-    return parameter.convert === undefined ? value : parameter.convert(value)
-  })
+  const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
   // The same statement without the conditions for an index of a text column. It runs if the engine cannot compare a
   // text with the character set of the column.
   const withoutIndex = dialect.seeksByCollation

@@ -146,7 +146,7 @@ export class ShapedStatement {
   compileOnce ({ shapes }: SqlContext, build: () => { compile (): CompiledQuery }): Query {
     const { query, queryId, sql, parameters } = shapes.memo(this.#name, { context: () => build().compile() })
     const values = parameters.map((parameter) =>
-      parameter instanceof Slot ? parameter.fill(this.#values) : parameter)
+      parameter instanceof Slot ? this.#values[parameter.position] : parameter)
     return { query, queryId, sql, parameters: values, label: this.#label }
   }
 

@@ -182,10 +182,6 @@ export function withParameters (compiled: CompiledQuery, label: StatementLabel):
 function fill (
   { query, queryId, sql, parameters: slots }: CompiledQuery, values: readonly Stored[], label: StatementLabel
 ): Query {
-  const parameters = slots.map((slot) => {
-    const { position, convert } = slot as Slot
-    const value = values[position] as Stored
-    return convert === undefined ? value : convert(value)
-  })
+  const parameters = slots.map((slot) => values[(slot as Slot).position] as Stored)
   return { query, queryId, sql, parameters, label }
 }

@@ -163,11 +163,8 @@ test('columns of servers are stored as their types say', (t) => {
   }
   t.equal(storageOf(postgres, 'text', 'text', 'text'), undefined)
   const { shown } = storageOf(postgres, 'text', "enum('a','b')", 'enum') ?? {}
-  t.equal(compile(shown?.(ref, 'eq', ['a'])),
-    '(cast(y as mood) in (cast(cast(? as text) as mood)) and cast(y as text) collate C in (?))')
+  t.match(compile(shown?.(ref, 'eq', ['a'])), 'cast(y as mood) = any(array(')
   t.equal(compile(shown?.(ref, 'ne', ['a'])), 'cast(y as text) collate C not in (?)')
-  const { shown: shownOfNone } = storageOf(postgres, 'text', 'enum()', 'enum') ?? {}
-  t.equal(compile(shownOfNone?.(ref, 'eq', ['a'])), 'cast(y as text) collate C in (?)', 'there are no labels')
   t.match(compile(shown?.(ref, 'gt', ['a', 'b'])), '((cast(y as text) collate C > ?) or (cast(y')
   const time = storageOf(postgres, 'text', 'time without time zone', 'time')
   t.equal(compile(time?.shown?.(ref, 'in', ['a'])), 'cast(y as text) collate C in (?)')

@@ -2,10 +2,8 @@ import { sql, type Expression, type RawBuilder } from 'kysely'
 import type { FieldOptions } from '../../values/field-options.js'
 import { anyOf } from '../any-of.js'
 import { cutTo, endsInBlank } from '../blanks.js'
-import { labelsOf, readType } from '../described-types.js'
-import {
-  converted, type Parameter, type ShownCondition, type Storage, type Stored, type WrittenColumn
-} from '../storage.js'
+import { readType } from '../described-types.js'
+import type { Parameter, ShownCondition, Storage, WrittenColumn } from '../storage.js'
 
 /** Casts to a text. */
 export const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
@@ -46,21 +44,18 @@ const byText = (isSought?: IsSought): ShownCondition => (column, operator, value
 }
 
 /**
- * Returns the function that makes this condition: a column of an enumeration holds one of the given values. A value
- * that is none of the labels becomes null, which matches no row. It becomes null before the statement: SQL that lists
- * the labels for each value took seconds. Returns undefined if the enumeration has no labels.
+ * Returns the function that makes this condition: a column of an enumeration holds one of the given values. PostgreSQL
+ * looks the labels up among those of the type, because it fails for a value that is none of them.
  */
-function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought | undefined {
+function isAmongLabels ({ named = '' }: WrittenColumn): IsSought {
   const type = sql.raw(named)
-  const labels: ReadonlySet<Stored> = new Set(labelsOf(written))
-  if (labels.size === 0) return undefined
-  const toLabel = (given: Parameter) => {
-    const label = converted(given, (value) => labels.has(value) ? value : null)
-    return sql`cast(${asText(sql`${label}`)} as ${type})`
-  }
-  // PostgreSQL does not compare a domain over an enumeration without the cast.
-  return (column, values) => sql`cast(${column} as ${type}) in (${sql.join(values.map(toLabel))})`
+  // PostgreSQL does not compare a domain over an enumeration without the cast. An index serves an array, but no select.
+  return (column, values) => sql`cast(${column} as ${type}) = any(array(
+    select cast(cast(enumlabel as text) as ${type}) from pg_enum
+    where enumtypid = cast(${sql.lit(named)} as regtype) and enumlabel in (${sql.join(values.map(textOf))})))`
 }
+
+const textOf = (value: Parameter) => asText(sql`${value}`)
 
 /** True for a text of more than 63 bytes, which a column of the type `name` cuts. */
 const isCut: NonNullable<Storage['alters']> = (value) => Buffer.byteLength(String(value)) > 63
