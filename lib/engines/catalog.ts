@@ -170,6 +170,11 @@ export interface Catalog {
    */
   readonly tablesWithoutTransactions?: RawBuilder<{ readonly table: string, readonly why: string }>
   /**
+   * Query for the views of which `for update` locks no rows, or only those of some tables, although it is permitted.
+   * Absent if there are no such views that take writes.
+   */
+  readonly unlockedViews?: RawBuilder<{ readonly table: string }>
+  /**
    * Query for the `create table` statements that may have the clause `on conflict replace` in a constraint. Some have
    * these words only in a text, a name or a comment. Absent if the engine has no such clause.
    */

@@ -191,6 +191,8 @@ export interface Dialect {
   readonly failures: Readonly<Record<string, FailureKind | undefined>>
   /** Codes that `codesOf` returns for two columns that the engine cannot compare. Absent if it compares all columns. */
   readonly incomparableCodes?: readonly string[]
+  /** Codes that `codesOf` returns for a view whose rows cannot be locked. Absent if all views that take writes can. */
+  readonly unlockableCodes?: readonly string[]
   /**
    * Returns a failure that may be logged: the given one, or a copy without the parts that may hold values of a record
    * or a query.

@@ -13,7 +13,7 @@ import type { AnyPolicy, Authenticate, PolicySetting } from '../policy/policy.js
 import { readCredentials } from '../policy/user-auth.js'
 import { compileUrlParts } from '../request/query-string.js'
 import { compileAccess } from '../resource/access.js'
-import { isCreatable, openWritesOf } from '../resource/creatable.js'
+import { isCreatable, locksRecords, openWritesOf } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource, type ResourceSetting } from '../resource/resource.js'
 import { swagger2Warning, warnOfRegistration, warnOfUnshown, warnOfUnusable } from '../resource/warnings.js'
@@ -24,6 +24,7 @@ import { requireFillable } from '../tables/creatable.js'
 import { requireEnforceable } from '../tables/enforceable.js'
 import { fitEngine } from '../tables/fit-engine.js'
 import { requireJoinable } from '../tables/joinable.js'
+import { requireLockable } from '../tables/lockable.js'
 import { requireNotReplacing } from '../tables/replacing.js'
 import { requireTransactional } from '../tables/transactional.js'
 import { requireUniqueIndexes } from '../tables/unique-indexes.js'
@@ -104,7 +105,8 @@ async function warnOfAllUnshown (
  * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
  * or if a foreign key cannot be compared with the key that it refers to. Also rejects if `db` lacks a unique index that
  * a model needs; if a column, a foreign key or a view makes `db` refuse writes that a policy permits, whatever their
- * values; if a table that clients may write to has no transactions; or if such a write would delete another record.
+ * values; if a table that clients may write to has no transactions, or is a view whose rows cannot be locked for hooks
+ * or `etag`; or if such a write would delete another record.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
@@ -119,6 +121,7 @@ async function openEngines (
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
   const writes = registrations.map(openWritesOf)
   await requireTransactional(db, tables, writes)
+  await requireLockable(db, tables, registrations.filter(locksRecords).map(({ model }) => model))
   await requireNotReplacing(db, tables, writes)
   requireUncomputed(tables, writes)
   await requireEnforceable(db, tables, writes)

@@ -15,6 +15,11 @@ export function openWritesOf ({ model, protections, readOnly, owner, hooks }: Re
   return { model, operations: writes.filter((operation) => protections[operation] !== 'closed'), kept }
 }
 
+/** True if updates or deletes of clients lock the record first: those with hooks, and those under `If-Match`. */
+export function locksRecords ({ protections, etag, hooks }: Registration): boolean {
+  return (etag || hooks !== undefined) && (protections.update !== 'closed' || protections.delete !== 'closed')
+}
+
 /**
  * True if clients are meant to create records of a resource: setup then checks that the table permits it. False if the
  * policy refuses `create` to everybody. Also false if the model has fields besides the key, and all of these are

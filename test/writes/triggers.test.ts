@@ -144,7 +144,7 @@ const later = {
   ],
   'view of its own': [
     String(addsLater[0]),
-    'create view shown as select base.* from base left join base other on other.id = base.id',
+    'create view shown as select base.* from base join base other on other.id = base.id',
     `create function writes() returns trigger language plpgsql as $$ begin
       if tg_op = 'DELETE' then delete from base where id = old.id; return old; end if;
       if tg_op = 'INSERT' then insert into base values (new.id, new.title, 100);

@@ -60,9 +60,12 @@ function isLoggable (failure: Error): boolean {
 
 const keptProperties = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine'] as const
 
-export const postgresFailures: Pick<Dialect, 'codesOf' | 'toLoggable' | 'failures' | 'incomparableCodes'> = {
+export const postgresFailures: Pick<
+  Dialect, 'codesOf' | 'toLoggable' | 'failures' | 'incomparableCodes' | 'unlockableCodes'
+> = {
   codesOf,
   incomparableCodes: ['42883'],
+  unlockableCodes: ['0A000', '42809'],
   toLoggable: (failure) => isSent(failure) ? withoutValues(failure, isLoggable(failure), keptProperties) : failure,
   // These are left out: 24 2D 2F 34 38 39 3B 3F 42 55 F0 HV P0000 XX, because they are faults of the deployer or of
   // this program; 28 and 3D, because they concern connecting, which is tried again.
