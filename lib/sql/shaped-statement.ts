@@ -4,7 +4,7 @@ import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import { encode, type Column } from '../model/column.js'
-import { keyColumnsOf, keyValues } from '../model/key.js'
+import { isText, keyColumnsOf, keyValues } from '../model/key.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
@@ -13,7 +13,7 @@ import { withoutSeeks } from './condition.js'
 import { openCondition } from './filled-condition.js'
 import type { OpenInclude } from './include-sql.js'
 import { fillScope, scopeSql, shapeOfScope, type OpenScope } from './scope-sql.js'
-import { exactCondition, keyConditions } from './selection.js'
+import { columnRef, exactCondition, keyConditions } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 import type { StatementShape } from './statements.js'
 
@@ -105,8 +105,12 @@ export class ShapedStatement {
     const { model, model: { table } } = this.#shape
     if (rowVersion === undefined || !isSeenLate(this.#dialect, record)) return []
     const isView = views?.has(model) === true
-    const isTheOne = keyColumnsOf(model).map(({ name }) =>
-      sql`${sql.ref(`${before}.${name}`)} = ${sql.ref(`${table}.${name}`)}`)
+    const isTheOne = keyColumnsOf(model).flatMap((column) => {
+      const both = [columnRef(column, before), columnRef(column, table)]
+      // Texts of two records may be equal in the collation of the column.
+      const pairs = isText(column) ? [both, both.map((text) => this.#dialect.exact(text))] : [both]
+      return pairs.map((pair) => sql.join(pair, sql` = `))
+    })
     return [() => sql<SqlBool>`${rowVersion({ name: table, isView })} = (
       select ${rowVersion({ name: before, isView })} from ${sql.table(table)} as ${sql.ref(before)}
       where ${sql.join(isTheOne, sql` and `)})`]

@@ -44,7 +44,7 @@ test('a moment is compared as the whole second that records show', (t) => {
 test('D-185: the version of a row of PostgreSQL is that of its last write, or all of its values in a view', (t) => {
   const { rowVersion } = postgresDialect
   t.equal(onPostgres(sql`${rowVersion?.({ name: 'task', isView: false })}`).sql, '"task"."xmin"')
-  t.equal(onPostgres(sql`${rowVersion?.({ name: 'task', isView: true })}`).sql, 'cast("task" as text)')
+  t.equal(onPostgres(sql`${rowVersion?.({ name: 'task', isView: true })}`).sql, 'cast(row("task".*) as text)')
   t.end()
 })
 

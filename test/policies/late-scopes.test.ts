@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import type { Dialect } from '../../lib/engines/dialect.js'
 import { sqliteDialect } from '../../lib/engines/sqlite/dialect.js'
-import { createTables, defineModel, foreignKey, hostAuth, integer, key, text, type Identity } from '../../lib/index.js'
+import {
+  createTables, defineModel, foreignKey, hostAuth, integer, key, text, type Identity, type Model
+} from '../../lib/index.js'
 import { engine, openDatabase } from '../support/database.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { buildApp, type TestApp } from '../support/site.js'
@@ -139,6 +141,52 @@ test('D-185: the same holds for a view, whose rows have no version', { skip }, a
   }
 })
 
+const onPostgres = { skip: engine !== 'postgres' && 'about PostgreSQL' }
+
+/** Starts an app on tables that the statements make, with one record of `model`, which its project's scope shows. */
+async function buildOn (t: Test, model: Model, statements: readonly string[]) {
+  const db = await openDatabase(t)
+  await createTables(db, [Project])
+  await db.insertInto('project').values([{ id: 1, company: 1 }]).execute()
+  for (const statement of statements) await sql.raw(statement).execute(db)
+  const app = await buildApp(t, {
+    models: [],
+    options: { db },
+    undocumented: 'scopes',
+    register: (registry) => {
+      registry.register(model, { auth: members, scope: ({ company }) => ({ project__company: company }) })
+    }
+  })
+  return { ...app, db }
+}
+
+test('D-185: a view of PostgreSQL may have the name of one of its columns', onPostgres, async (t) => {
+  const Note = defineModel('Note', {
+    id: key({ generated: false }), project: foreignKey(() => Project), note: text()
+  })
+  const app = await buildOn(t, Note, [
+    'create table base (id bigint primary key, project_id bigint, note text)', "insert into base values (1, 1, 'old')",
+    'create view note as select * from base'
+  ])
+  const updated = await app.put('/api/note/1/', { note: 'ours' })
+  t.strictSame([updated.statusCode, updated.json()], [200, { id: 1, project_id: 1, note: 'ours' }])
+  t.equal((await app.delete('/api/note/1/')).statusCode, 204)
+})
+
+const Part = defineModel('Part', { id: text({ maxLength: 50 }), project: foreignKey(() => Project), note: text() })
+
+test('D-185: keys that differ in case alone name two records, whatever the collation', onPostgres, async (t) => {
+  const app = await buildOn(t, Part, [
+    "create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+    'create table part (id varchar(50) collate loose not null, project_id bigint not null, note text not null)',
+    'create unique index part_key on part (id collate "C")', "insert into part values ('a', 1, 'old'), ('A', 1, 'old')"
+  ])
+  const updated = await app.put('/api/part/A/', { note: 'ours' })
+  t.strictSame([updated.statusCode, updated.json()], [200, { id: 'A', project_id: 1, note: 'ours' }])
+  t.equal((await app.delete('/api/part/A/')).statusCode, 204)
+  t.match(await app.db.selectFrom('part').selectAll().execute(), [{ id: 'a', note: 'old' }])
+})
+
 test('D-185: If-Match: who waited gets 404 if the record left the scope, 412 if it changed', { skip }, async (t) => {
   for (const [company, expected] of [[2, 404], [1, 412]] as const) {
     const app = await build(t)
@@ -164,6 +212,11 @@ test('D-185: a write that missed its record is repeated with the record locked, 
     t.equal((await same.put(`/api/${path}/${index + 1}/`, { note: 'ours' })).statusCode, 200, path)
     t.equal((await same.delete(`/api/${path}/${index + 1}/`)).statusCode, 204, path)
   }
+  const named = await buildOn(t, Part, [
+    'create table part (id varchar(50) not null primary key, project_id integer not null, note text not null)',
+    "insert into part values ('a', 1, 'old')"
+  ])
+  t.equal((await named.put('/api/part/a/', { note: 'ours' })).statusCode, 200)
   dialect.rowVersion = () => sql`random()`
   const other = await build(t)
   t.equal((await other.put('/api/task/1/', { note: 'ours' })).statusCode, 409)

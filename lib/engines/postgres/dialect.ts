@@ -32,8 +32,9 @@ export const postgresDialect: Dialect = {
   quoted,
   begin: CompiledQuery.raw('begin'),
   locksRows: true,
-  // A view has no `xmin`, so the texts of whole rows are compared.
-  rowVersion: ({ name, isView }) => isView ? sql`cast(${sql.ref(name)} as text)` : sql`${sql.ref(`${name}.xmin`)}`,
+  // A view has no `xmin`, so the texts of whole rows are compared. Its bare name could be that of one of its columns.
+  rowVersion: ({ name, isView }) =>
+    isView ? sql`cast(row(${sql.table(name)}.*) as text)` : sql`${sql.ref(`${name}.xmin`)}`,
   emptyRow: sql`default values`,
   subqueriesLockRows: false,
   returnsUpdates: true,
