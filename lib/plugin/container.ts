@@ -112,10 +112,12 @@ async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
 ): Promise<Pick<Resource, 'engine' | 'reader'>> {
   const models = modelsOf(registrations)
+  // Their requirements come first: the queries of the catalog need some of them.
+  const opened = { engine: await openEngine(db), reader: await openEngine(readDb, 'reader') }
   const tables = await readTables(db, models)
-  const engine = await fitEngine(await openEngine(db), tables, models)
+  const engine = await fitEngine(opened.engine, tables, models)
   const read = readDb === db ? tables : await readTables(readDb, models)
-  const reader = await fitEngine(await openEngine(readDb, 'reader'), read, models)
+  const reader = await fitEngine(opened.reader, read, models)
   for (const joined of new Set([db, readDb])) await requireJoinable(joined, models)
   await requireUniqueIndexes(db, tables, models)
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))

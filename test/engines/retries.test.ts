@@ -94,8 +94,8 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
       unique: [coded('23505')],
       reference: [coded('23503'), coded('23001'), coded('22003')],
       constraint: [
-        coded('23502'), coded('23514'), coded('22001'), coded('22012'), coded('22P02'), coded('44000'), coded('40002'),
-        coded('P0001'), coded('P0002'), coded('P0003'), coded('P0004'), coded('20000'), coded('21000'),
+        coded('23502'), coded('23514'), coded('22001'), coded('22012'), coded('22P02'), coded('44000'), coded('27000'),
+        coded('40002'), coded('P0001'), coded('P0002'), coded('P0003'), coded('P0004'), coded('20000'), coded('21000'),
         failureOf({ code: 'MY001', routine: 'exec_stmt_raise' }),
         failureOf({ code: '42704', routine: 'get_ts_config_oid' })
       ],

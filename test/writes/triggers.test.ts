@@ -436,3 +436,25 @@ test('D-266: a server locks the record before a delete that a trigger may replac
   t.equal(locks({ isEmbedded: true, changedLater: it, views: it }), true)
   t.equal(locks({ isEmbedded: true, changedLater: none, views: none }), false)
 })
+
+test('PostgreSQL: a trigger that changes the written row itself refuses the write', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const { put, delete: remove, rowsOf } = await buildApp(t, {
+    models: [Doc],
+    rows: { doc: [{ id: 1, title: 'a', slug: 'x', revision: 1 }] },
+    prepare: async (_app, db) => {
+      for (const statement of [
+        `create function counts() returns trigger language plpgsql as $$ begin
+          update doc set revision = revision + 1 where id = old.id; return coalesce(new, old); end $$`,
+        `create trigger counts before update or delete on doc
+          for each row when (pg_trigger_depth() = 0) execute function counts()`
+      ]) await sql.raw(statement).execute(db)
+    },
+    register: (registry) => { registry.register(Doc, { auth: openAuth() }) }
+  })
+  for (const answer of [await put('/api/doc/1/', { title: 'b' }), await remove('/api/doc/1/')]) {
+    t.match([answer.statusCode, answer.json()], [409, { code: 'REST_MODELS_CONSTRAINT' }])
+  }
+  t.match(await rowsOf('doc'), [{ title: 'a', revision: 1 }])
+})

@@ -67,6 +67,17 @@ export const postgresDialect: Dialect = {
       query: sql`select cast(current_setting('extra_float_digits')::integer >= 1 as integer) as answer`,
       remedy: 'The connection rounds floating-point numbers: extra_float_digits must be at least 1, its default. Use ' +
         "openPostgres, or run 'alter database … set extra_float_digits = 1', or the same for the role"
+    },
+    {
+      query: sql`select cast(current_setting('standard_conforming_strings') = 'on' as integer) as answer`,
+      remedy: 'The connection reads backslashes in texts as escapes: standard_conforming_strings must be on, its ' +
+        "default. Use openPostgres, or run 'alter database … set standard_conforming_strings = on', or the same for " +
+        'the role'
+    },
+    {
+      query: sql`select cast(current_setting('session_replication_role') <> 'replica' as integer) as answer`,
+      remedy: 'The connection checks no foreign keys and runs no triggers: session_replication_role must not be ' +
+        "'replica'. Run 'alter database … reset session_replication_role', or the same for the role"
     }
   ]
 }

@@ -37,7 +37,7 @@ function isSent (failure: Error): boolean {
  * out, because its messages quote values, except those of 22001.
  */
 const loggableCodes = new Set([
-  '08', '0A', '22001', '23', '25', '26', '28', '3D', '3F', '40', '42', '44', '53', '54', '55', '57', '58', 'XX'
+  '08', '0A', '22001', '23', '25', '26', '27', '28', '3D', '3F', '40', '42', '44', '53', '54', '55', '57', '58', 'XX'
 ])
 
 /**
@@ -78,6 +78,8 @@ export const postgresFailures: Pick<
     // A computed column, a check or a trigger fails on a value: it divides by zero, or takes the value for a date.
     22: 'constraint',
     44: 'constraint',
+    // A BEFORE trigger has written the same row itself.
+    27: 'constraint',
     40002: 'constraint',
     // A trigger refuses the write by RAISE EXCEPTION, which may give any code.
     P0001: 'constraint',
