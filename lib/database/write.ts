@@ -3,7 +3,7 @@ import type { MaybePromise, Outcome, Query, Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { decodeIn, encodeAll, type Column } from '../model/column.js'
-import { idOf, keyValues } from '../model/key.js'
+import { idOf, keyColumnsOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
@@ -16,6 +16,8 @@ import { explainWrite } from './explain-write.js'
 import { requirePermittedReferences } from './permitted-references.js'
 import type { ReadTarget } from './read.js'
 import { writeAndRead, type WriteAndRead } from './transaction.js'
+
+const unknownKey = "The database gave no key of the new record: a trigger 'instead of insert' must set it in 'new'"
 
 /** A resource's table, and the columns that the answer to a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -164,10 +166,12 @@ function readAfter (
  * Returns the read after a create, for {@link writeAndRead}. The read finds the record only if it meets the conditions
  * in `outcome`; otherwise the create is rolled back and refused with 403. `outcome` is empty, so that nothing is
  * refused, if the written values and the checked references already show that the record lies inside the user's scope.
+ * Without a key the record could not be found, so the create is rolled back, too, and is a 500.
  */
 function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
   return {
     read: (written = {}) => {
+      if (keyColumnsOf(target.model).some(({ key }) => written[key] === null)) throw new Error(unknownKey)
       const id = idOf(target.model, written, engine.dialect)
       return scopedSelect(engine, target, 'visible', { id, scope: outcome })
     },

@@ -3,9 +3,11 @@
 import { sql, type Kysely } from 'kysely'
 import { test } from 'tap'
 import { openEngine } from '../../lib/database/engine.js'
+import { runCreate } from '../../lib/database/write.js'
 import type { Dialect } from '../../lib/engines/dialect.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { createTables, defineModel, foreignKey, integer, key, openAuth, text, userAuth } from '../../lib/index.js'
+import type { Column } from '../../lib/model/column.js'
 import { compileStatements } from '../../lib/sql/statements.js'
 import { engine, openDatabase } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
@@ -457,4 +459,61 @@ test('PostgreSQL: a trigger that changes the written row itself refuses the writ
     t.match([answer.statusCode, answer.json()], [409, { code: 'REST_MODELS_CONSTRAINT' }])
   }
   t.match(await rowsOf('doc'), [{ title: 'a', revision: 1 }])
+})
+
+const Shown = defineModel('Shown', { title: text() })
+const keyless = {
+  sqlite: [
+    'create table base (id integer primary key, title text)', 'create view shown as select * from base',
+    `create trigger adds instead of insert on shown begin
+      insert into base (title) values (new.title); end`
+  ],
+  postgres: [
+    'create table base (id bigint generated always as identity primary key, title text)',
+    'create view shown as select * from base',
+    `create function adds() returns trigger language plpgsql as $$ begin
+      insert into base (title) values (new.title); return new; end $$`,
+    'create trigger adds instead of insert on shown for each row execute function adds()'
+  ],
+  mariadb: []
+}[engine]
+const prepareKeyless = async (db: Kysely<Tables>): Promise<void> => {
+  for (const statement of keyless) await sql.raw(statement).execute(db)
+}
+const noKey = "The database gave no key of the new record: a trigger 'instead of insert' must set it in 'new'"
+
+test('PostgreSQL: a create whose trigger gives no key is a 500, says why in the log, and stores nothing', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const lines: string[] = []
+  const { db, post } = await buildApp(t, {
+    models: [],
+    server: { logger: { level: 'error', stream: { write: (line) => { lines.push(line) } } } },
+    prepare: async (_app, db) => { await prepareKeyless(db) },
+    register: (registry) => {
+      registry.register(Shown, { auth: openAuth() })
+      registry.register(Shown, { auth: openAuth(), path: 'hooked', afterWrite: () => undefined })
+    }
+  })
+  for (const path of ['shown', 'hooked']) {
+    lines.length = 0
+    t.equal((await post(`/api/${path}/`, { title: 'a' })).statusCode, 500)
+    t.match(lines.join(), noKey)
+  }
+  t.strictSame(await sql`select * from base`.execute(db).then(({ rows }) => rows), [])
+})
+
+test('a create that gives no key is undone, if the record is read again', {
+  skip: engine === 'mariadb' && 'which has no triggers on views'
+}, async (t) => {
+  const db = await openDatabase(t)
+  await prepareKeyless(db)
+  const { dialect, ...others } = await openEngine(db)
+  const context = { ...others, dialect: { ...dialect, changedLater: new Set([Shown]) } }
+  const { columns, title } = { ...Shown, title: Shown.columns[1] as Column }
+  const shape = { name: 'shown', model: Shown, owner: undefined, visible: columns, stored: columns, created: [title] }
+  const target = { ...shape, statements: compileStatements(context, context, shape), known: new Set(columns) }
+  const guard = { scope: [], references: [], outcome: [] }
+  await t.rejects(async () => await runCreate(context, target, new Map([[title, 'a']]), guard), { message: noKey })
+  t.strictSame(await sql`select * from base`.execute(db).then(({ rows }) => rows), [])
 })
