@@ -369,6 +369,35 @@ test('D-115: what a row policy of PostgreSQL refuses is a 403, a missing privile
   })
 })
 
+test('D-115: a record that a row policy keeps from a write, but not from reads, is a 404', onPostgres, async (t) => {
+  const Note = defineModel('Note', { message: text() })
+  const rows = { note: [{ id: 1, message: 'fixed' }] }
+  const { db } = await buildApp(t, { models: [Note], rows, register: () => {} })
+  const { rows: [names] } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
+  const role = sql.ref(`role_${randomBytes(8).toString('hex')}`)
+  for (const statement of [
+    sql`create role ${role}`, sql`grant usage on schema ${sql.ref(names?.schema ?? '')} to ${role}`,
+    sql`grant select, insert, update, delete on note to ${role}`, sql`alter table note enable row level security`,
+    sql`create policy reads on note for select using (true)`,
+    sql`create policy updates on note for update using (message <> 'fixed')`,
+    sql`create policy deletes on note for delete using (message <> 'fixed')`
+  ]) await statement.execute(db)
+  t.teardown(async () => {
+    await sql`drop owned by ${role}`.execute(db)
+    await sql`drop role ${role}`.execute(db)
+  })
+  await db.connection().execute(async (connection) => {
+    await sql`set role ${role}`.execute(connection)
+    const { get, put, delete: remove } = await buildApp(t, {
+      models: [], options: { db: connection }, register: (registry) => { registry.register(Note, { auth: anybody }) }
+    })
+    t.equal((await get('/api/note/1/')).statusCode, 200)
+    t.equal((await put('/api/note/1/', { message: 'open' })).statusCode, 404)
+    t.equal((await remove('/api/note/1/')).statusCode, 404)
+    await sql`reset role`.execute(connection)
+  })
+})
+
 const computed = (expression: string): string => engine === 'sqlite'
   ? `alter table pair add column computed integer as (${expression}) virtual`
   : `alter table pair add column computed integer generated always as (${expression}) stored`
