@@ -175,6 +175,11 @@ export interface Catalog {
    */
   readonly unlockedViews?: RawBuilder<{ readonly table: string }>
   /**
+   * Query for the tables and views with rules because of which each write of a kind fails if it has `returning`. Absent
+   * if the engine has no rules.
+   */
+  readonly unreturned?: RawBuilder<{ readonly table: string, readonly operation: 'create' | 'update' }>
+  /**
    * Query for the `create table` statements that may have the clause `on conflict replace` in a constraint. Some have
    * these words only in a text, a name or a comment. Absent if the engine has no such clause.
    */

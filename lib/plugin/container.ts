@@ -26,6 +26,7 @@ import { fitEngine } from '../tables/fit-engine.js'
 import { requireJoinable } from '../tables/joinable.js'
 import { requireLockable } from '../tables/lockable.js'
 import { requireNotReplacing } from '../tables/replacing.js'
+import { requireReturning } from '../tables/returning.js'
 import { requireTransactional } from '../tables/transactional.js'
 import { requireUniqueIndexes } from '../tables/unique-indexes.js'
 import { unshownColumns } from '../tables/unshown.js'
@@ -104,9 +105,9 @@ async function warnOfAllUnshown (
 /**
  * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
  * or if a foreign key cannot be compared with the key that it refers to. Also rejects if `db` lacks a unique index that
- * a model needs; if a column, a foreign key or a view makes `db` refuse writes that a policy permits, whatever their
- * values; if a table that clients may write to has no transactions, or is a view whose rows cannot be locked for hooks
- * or `etag`; or if such a write would delete another record.
+ * a model needs; if a column, a foreign key, a rule or a view makes `db` refuse writes that a policy permits, whatever
+ * their values; if a table that clients may write to has no transactions, or is a view whose rows cannot be locked for
+ * hooks or `etag`; or if such a write would delete another record.
  */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
@@ -124,6 +125,7 @@ async function openEngines (
   const writes = registrations.map(openWritesOf)
   await requireTransactional(db, tables, writes)
   await requireLockable(db, tables, registrations.filter(locksRecords).map(({ model }) => model))
+  await requireReturning(db, tables, writes)
   await requireNotReplacing(db, tables, writes)
   requireUncomputed(tables, writes)
   await requireEnforceable(db, tables, writes)

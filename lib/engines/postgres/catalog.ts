@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { inheritedKind, isSafe, type Catalog } from '../catalog.js'
 import { described, type TypeTable } from '../described-types.js'
 import { postgresObstacles, visible } from './obstacles.js'
-import { unlockedViews } from './unlocked-views.js'
+import { unlockedViews, unreturned } from './rules.js'
 
 const { integer, number, text } = described
 
@@ -153,6 +153,7 @@ export const postgresCatalog: Catalog = {
       or c.relkind <> 'v' and exists (
         select 1 from pg_rewrite r where r.ev_class = c.oid and r.ev_type = '4' and r.is_instead))`,
   unlockedViews,
+  unreturned,
   // An identity column needs no grant for its sequence, and its default does not name it.
   deniedSequences: sql`
     select c.relname as "table", a.attname as "column", s.relname as sequence

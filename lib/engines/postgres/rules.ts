@@ -19,3 +19,14 @@ export const unlockedViews = sql<{ table: string }>`
   select c.relname as "table" from pg_class c where c.oid in (
     select read.oid from read join pg_rewrite r on r.ev_class = read.base and r.ev_type = '1'
     where cast(r.ev_action as text) ~ ':(setOperations [{]|cteList [(])')`
+
+/**
+ * Query for the tables and views with a rule `do instead` for inserts or updates, but none that has `returning` and no
+ * condition. PostgreSQL then refuses each such write that has `returning`, whatever its values.
+ */
+export const unreturned = sql<{ table: string, operation: 'create' | 'update' }>`
+  select c.relname as "table", case r.ev_type when '3' then 'create' else 'update' end as operation
+  from pg_class c join pg_rewrite r on r.ev_class = c.oid
+  where ${visible} and r.ev_type in ('2', '3') and r.is_instead and r.ev_enabled <> 'D'
+  group by c.oid, c.relname, r.ev_type
+  having not bool_or(cast(r.ev_qual as text) = '<>' and cast(r.ev_action as text) ~ ':returningList [(]')`
