@@ -500,7 +500,10 @@ test('a connection to MariaDB that cuts texts, or cannot transmit them, is refus
   const withMode = (mode: string) => withSetting(url, `sql_mode = '${mode}'`)
   const code = 'REST_MODELS_UNSUPPORTED_DATABASE'
   await t.rejects(start(t, withMode('')), { code, message: /sql_mode must contain STRICT_TRANS_TABLES/ })
-  for (const mode of ['NO_BACKSLASH_ESCAPES', 'EMPTY_STRING_IS_NULL', 'PAD_CHAR_TO_FULL_LENGTH', 'ORACLE']) {
+  for (const mode of [
+    'NO_BACKSLASH_ESCAPES', 'EMPTY_STRING_IS_NULL', 'PAD_CHAR_TO_FULL_LENGTH', 'ORACLE', 'ANSI_QUOTES',
+    'NO_ZERO_IN_DATE'
+  ]) {
     await t.rejects(start(t, withMode(`STRICT_TRANS_TABLES,${mode}`)), {
       code, message: new RegExp(`sql_mode must not contain [^:]*${mode}`)
     })
@@ -508,6 +511,7 @@ test('a connection to MariaDB that cuts texts, or cannot transmit them, is refus
   await t.rejects(start(t, plain.mariadb(url, { charset: 'latin1' })), {
     code, message: /character set must be 'utf8mb4'/
   })
+  await t.rejects(start(t, withMode('TRADITIONAL')), { code, message: /must not contain .*NO_ZERO_IN_DATE/ })
   await t.rejects(start(t, plain.mariadb(url)), { code: 'REST_MODELS_TABLE_MISMATCH' }, 'else it is as good as any')
 })
 
