@@ -515,6 +515,18 @@ test('a connection to MariaDB that cuts texts, or cannot transmit them, is refus
   await t.rejects(start(t, plain.mariadb(url)), { code: 'REST_MODELS_TABLE_MISMATCH' }, 'else it is as good as any')
 })
 
+test('a text field of a JSON column of MariaDB shows the text, though the driver parses the column', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  await runSql(url, 'create table line (id int primary key auto_increment, message json not null)')
+  const { get, post, put } = await serve(t, plain.mariadb(url), Line)
+  const [first, second] = ['{"a": [1, 2]}', '12']
+  t.match((await post('/api/line/', { message: first })).json(), { id: 1, message: first })
+  t.match((await put('/api/line/1/', { message: second })).json(), { id: 1, message: second })
+  t.match((await get('/api/line/1/')).json(), { id: 1, message: second })
+  t.match((await get('/api/line/?message=12')).json().objects, [{ id: 1, message: second }])
+})
+
 test('a connection to MariaDB that commits nothing, or ignores foreign keys, is refused with the remedy', async (t) => {
   const url = await requireDatabase(t, 'mariadb')
   if (url === undefined) return

@@ -3,7 +3,7 @@ import { isYes } from '../catalog.js'
 import { asBit, asIs, asJson, asNumber, named, type Storage, type StorageTable } from '../storage.js'
 import { date, datetime } from './moments.js'
 import { decimal, integers, number } from './numbers.js'
-import { asText, exactCharset, text, textTypes } from './texts.js'
+import { asText, exactCharset, text, textTypes, unparsed } from './texts.js'
 
 const integer = { type: () => 'integer', holds: named(...integers), ...asNumber } as const satisfies Storage
 
@@ -51,8 +51,7 @@ export const mariadbStorage = {
   json: {
     type: () => `longtext ${exactCharset}`,
     holds: named(...textTypes),
-    // An expression, because the driver parses columns that the server marks as JSON.
-    select: (column) => sql`concat(${column}, '')`,
+    select: unparsed,
     ...asJson
   },
   uuid: {
