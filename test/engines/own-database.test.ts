@@ -625,6 +625,8 @@ test('a reference that an old column of MariaDB cannot hold leads nowhere, also 
   if (url === undefined) return
   const Customer = defineModel('Customer', { id: text({ maxLength: 20 }), tenant: integer() })
   const Order = defineModel('Order', { customer: foreignKey(() => Customer) }, { table: 'orders' })
+  const Whole = defineModel('Whole', { id: text({ maxLength: 20 }) }, { table: 'customer' })
+  const Unscoped = defineModel('Unscoped', { customer: foreignKey(() => Whole) }, { table: 'orders' })
   const db = plain.mariadb(url)
   for (const statement of [
     'create table customer (id varchar(20) character set latin1 primary key, tenant int not null)',
@@ -639,8 +641,9 @@ test('a reference that an old column of MariaDB cannot hold leads nowhere, also 
   app.restModels.register(Customer, { scope: () => ({ tenant: 1 }) })
   app.restModels.register(Order, { beforeWrite: () => {} })
   app.restModels.register(Order, { path: 'plain' })
+  app.restModels.register(Unscoped)
   await app.restModels.setup()
-  for (const path of ['order', 'plain']) {
+  for (const path of ['order', 'plain', 'unscoped']) {
     for (const [method, url] of [['POST', `/api/${path}/`], ['PUT', `/api/${path}/1/`]] as const) {
       const answer = await app.inject({ method, url, payload: { customer: '😀' } })
       t.match(answer.json(), { statusCode: 400, code: 'REST_MODELS_UNKNOWN_REFERENCE' }, `${method} ${path}`)
