@@ -145,21 +145,18 @@ async function readEqual (
 /**
  * Returns the read after an update, for {@link writeAndRead}. The read does not check the owner, because a trigger may
  * have changed the owner. With a scope, it finds only a record inside the scope. If it finds none, the write is rolled
- * back and refused with 403, with one exception: if the engine's updates return rows and `outcome` is empty, the update
- * itself leaves the record inside the scope. Only a trigger can then have moved the record out, and the write is not
- * refused.
+ * back and refused: with 403 if there is a scope, otherwise with 409. There is one exception: if the engine's updates
+ * return rows and `outcome` is empty, the update itself leaves the record inside the scope. Only a trigger can then
+ * have moved the record out, and the row that the update returned is the answer.
  */
 function readAfter (
   engine: Engine, target: WriteTarget, { id, guard: { scope, outcome } }: RecordUpdate
 ): Omit<WriteAndRead, 'write'> {
-  if (scope.length === 0) {
-    return { read: () => target.statements.written(...keyValues(target.model.primaryKey, id, engine.dialect)) }
-  }
   const isSure = engine.dialect.returnsUpdates && outcome.length === 0
-  return {
-    read: () => scopedSelect(engine, target, 'visible', { id, scope }),
-    refuse: isSure ? undefined : () => new errors.Forbidden()
-  }
+  const refuse = isSure ? undefined : () => scope.length === 0 ? new Unwritten() : new errors.Forbidden()
+  return scope.length === 0
+    ? { refuse, read: () => target.statements.written(...keyValues(target.model.primaryKey, id, engine.dialect)) }
+    : { refuse, read: () => scopedSelect(engine, target, 'visible', { id, scope }) }
 }
 
 /**

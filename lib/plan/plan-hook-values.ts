@@ -37,7 +37,7 @@ export function addHookValues (
   setting: WriteSetting, viewer: Viewer, write: HookedWrite, returned: unknown
 ): GuardedPlan {
   const { model, known, checkValues } = setting
-  const columns = new Set(model.columns)
+  const columns = new Set(withId(model, model.columns))
   const values = changesOf(model, write, returned)
   const { fields, faults } = readFields({ model, known: columns, writable: columns }, values, { check: checkValues })
   // Compared once more, because readFields() turns other spellings of a value into the same one.

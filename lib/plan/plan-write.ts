@@ -1,6 +1,6 @@
 import { v7 as makeUuid } from 'uuid'
 import { errors, shownName, withDetails, type Check, type FieldFault } from '../errors.js'
-import { isMadeByApi, jsonTypeOf, valueKindOf, type Column } from '../model/column.js'
+import { isMadeByApi, jsonTypeOf, valueKindOf, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import { isRecordKey, type Json, type RecordKey } from '../values/values.js'
@@ -10,7 +10,7 @@ import { maxFaults, readFields, type WrittenField } from './read-fields.js'
 /** Columns that writes of a resource may name, and the checks of their values, fixed at setup. */
 export interface WriteRules {
   readonly model: Model
-  readonly owner: Column | undefined
+  readonly owner: ForeignKeyColumn | undefined
   /** Columns that a create writes: all except a key that the database generates, and what only the database fills. */
   readonly created: readonly Column[]
   /**
@@ -99,7 +99,9 @@ export function planCreate (rules: WriteRules, payload: Payload, given: GivenVal
  * @throws TypeError if records have an owner, and `id` is null or is not a valid key of the model that `owner` refers
  *   to. A policy that the deployer wrote may give such an id.
  */
-export function givenValues (owner: Column | undefined, id: RecordKey | null, fixed: GivenValues): GivenValues {
+export function givenValues (
+  owner: ForeignKeyColumn | undefined, id: RecordKey | null, fixed: GivenValues
+): GivenValues {
   if (owner === undefined) return fixed
   const value = acceptId(owner, id)
   if (value === undefined) {
@@ -109,9 +111,9 @@ export function givenValues (owner: Column | undefined, id: RecordKey | null, fi
 }
 
 /** Returns, for the log, why a user with the given id can own no record. The text has the id's type, not the id. */
-export function whyNoOwner (owner: Column, id: RecordKey | null): string {
-  return `The policy gives a user whose id is no key of what '${owner.field}' refers to: ` +
-    `the id is a ${typeof id}, and keys are of the type ${jsonTypeOf(owner)}`
+export function whyNoOwner (owner: ForeignKeyColumn, id: RecordKey | null): string {
+  return `The policy gives a user whose id is no key of model '${owner.target().name}', to which the owner field ` +
+    `'${owner.field}' refers: the id is a ${typeof id}, and keys are of the type ${jsonTypeOf(owner)}`
 }
 
 /**

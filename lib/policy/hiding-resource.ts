@@ -1,4 +1,4 @@
-import { isForeignKey, type Column } from '../model/column.js'
+import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Protections } from './protection.js'
 
@@ -7,7 +7,7 @@ interface Referred {
   readonly model: Model
   readonly protections: Protections
   readonly readOnly: ReadonlySet<Column>
-  readonly owner: Column | undefined
+  readonly owner: ForeignKeyColumn | undefined
   /** The rule that says which records of the resource a user may see; undefined if everybody may see every record. */
   readonly scopeRule: unknown
 }

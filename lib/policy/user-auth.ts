@@ -122,6 +122,8 @@ export async function readCredentials (
   scope: FastifyInstance
 ): Promise<(request: FastifyRequest, reply: FastifyReply) => Credentials | undefined> {
   await scope.register(basicAuth, {
+    // RFC 9110 permits several blanks after the scheme.
+    strictCredentials: false,
     // It never rejects: after a rejection without an Error, the plugin would let the request in or never answer it.
     validate: (username, password, request, _reply, done) => {
       request.setDecorator(kCredentials, { username, password })

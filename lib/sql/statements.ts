@@ -2,7 +2,7 @@ import { CompiledQuery, sql, type Compilable, type RawBuilder, type SqlBool } fr
 import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import type { StatementLabel, StatementOperation } from '../events/messages.js'
-import type { Column } from '../model/column.js'
+import type { Column, ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { hasTextKey, keyColumnsOf } from '../model/key.js'
 import { exactCondition, keyConditions, selection } from './selection.js'
@@ -28,7 +28,7 @@ export interface StatementShape {
   readonly stored: readonly Column[]
   /** Columns that a create writes: all except a key that the database generates, and what only the database fills. */
   readonly created: readonly Column[]
-  readonly owner: Column | undefined
+  readonly owner: ForeignKeyColumn | undefined
 }
 
 /** Statements of a resource whose SQL is the same for all requests, compiled once at setup. */

@@ -64,6 +64,10 @@ test('User policy: requests use HTTP Basic authentication', async (t) => {
     (await post('/api/note/', { message: 'x' }, { headers: { authorization: `basic ${encoded}` } })).statusCode, 201,
     'in any case, as RFC 9110 says'
   )
+  t.equal(
+    (await post('/api/note/', { message: 'x' }, { headers: { authorization: `Basic  ${encoded}` } })).statusCode, 201,
+    'with any number of blanks, as RFC 9110 says'
+  )
 })
 
 test("User policy: the credentials must match a user record of the site's user model", async (t) => {

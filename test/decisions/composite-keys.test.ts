@@ -328,15 +328,20 @@ test('D-201: which fields a key may have, and that no foreign key refers to it',
 })
 
 test('D-197: no hook changes a key', async (t) => {
+  let returned: object
   const { post, put } = await buildApp(t, {
     models,
     rows,
     register: (registry) => {
-      registry.register(Line, { auth: anybody, beforeWrite: () => ({ order_id: 2 }) as {} })
+      registry.register(Line, { auth: anybody, beforeWrite: () => returned })
     }
   })
-  t.equal((await put('/api/line/1,P1/', { quantity: 2 })).statusCode, 500)
-  t.equal((await post('/api/line/', { order: 1, product: odd })).statusCode, 500)
+  for (returned of [{ order_id: 2 }, { id: '2,P1' }, { id: 7 }]) {
+    t.equal((await put('/api/line/1,P1/', { quantity: 2 })).statusCode, 500, JSON.stringify(returned))
+    t.equal((await post('/api/line/', { order: 1, product: odd })).statusCode, 500, JSON.stringify(returned))
+  }
+  returned = { id: '1,P1' }
+  t.equal((await put('/api/line/1,P1/', { quantity: 2 })).statusCode, 200, 'it may return the key as it is')
 })
 
 test('D-197: a key in a column with another collation is found exactly', async (t) => {

@@ -520,7 +520,10 @@ test('a connection to MariaDB that cuts texts, or cannot transmit them, is refus
   const withMode = (mode: string) => withSetting(url, `sql_mode = '${mode}'`)
   const code = 'REST_MODELS_UNSUPPORTED_DATABASE'
   await t.rejects(start(t, withMode('')), { code, message: /sql_mode must contain STRICT_TRANS_TABLES/ })
-  for (const mode of ['NO_BACKSLASH_ESCAPES', 'EMPTY_STRING_IS_NULL', 'PAD_CHAR_TO_FULL_LENGTH', 'ORACLE']) {
+  for (const mode of [
+    'NO_BACKSLASH_ESCAPES', 'EMPTY_STRING_IS_NULL', 'PAD_CHAR_TO_FULL_LENGTH', 'ORACLE', 'ANSI_QUOTES',
+    'NO_ZERO_IN_DATE'
+  ]) {
     await t.rejects(start(t, withMode(`STRICT_TRANS_TABLES,${mode}`)), {
       code, message: new RegExp(`sql_mode must not contain [^:]*${mode}`)
     })
@@ -528,7 +531,20 @@ test('a connection to MariaDB that cuts texts, or cannot transmit them, is refus
   await t.rejects(start(t, plain.mariadb(url, { charset: 'latin1' })), {
     code, message: /character set must be 'utf8mb4'/
   })
+  await t.rejects(start(t, withMode('TRADITIONAL')), { code, message: /must not contain .*NO_ZERO_IN_DATE/ })
   await t.rejects(start(t, plain.mariadb(url)), { code: 'REST_MODELS_TABLE_MISMATCH' }, 'else it is as good as any')
+})
+
+test('a text field of a JSON column of MariaDB shows the text, though the driver parses the column', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  await runSql(url, 'create table line (id int primary key auto_increment, message json not null)')
+  const { get, post, put } = await serve(t, plain.mariadb(url), Line)
+  const [first, second] = ['{"a": [1, 2]}', '12']
+  t.match((await post('/api/line/', { message: first })).json(), { id: 1, message: first })
+  t.match((await put('/api/line/1/', { message: second })).json(), { id: 1, message: second })
+  t.match((await get('/api/line/1/')).json(), { id: 1, message: second })
+  t.match((await get('/api/line/?message=12')).json().objects, [{ id: 1, message: second }])
 })
 
 test('a connection to MariaDB that commits nothing, or ignores foreign keys, is refused with the remedy', async (t) => {
@@ -629,6 +645,8 @@ test('a reference that an old column of MariaDB cannot hold leads nowhere, also 
   if (url === undefined) return
   const Customer = defineModel('Customer', { id: text({ maxLength: 20 }), tenant: integer() })
   const Order = defineModel('Order', { customer: foreignKey(() => Customer) }, { table: 'orders' })
+  const Whole = defineModel('Whole', { id: text({ maxLength: 20 }) }, { table: 'customer' })
+  const Unscoped = defineModel('Unscoped', { customer: foreignKey(() => Whole) }, { table: 'orders' })
   const db = plain.mariadb(url)
   for (const statement of [
     'create table customer (id varchar(20) character set latin1 primary key, tenant int not null)',
@@ -643,8 +661,9 @@ test('a reference that an old column of MariaDB cannot hold leads nowhere, also 
   app.restModels.register(Customer, { scope: () => ({ tenant: 1 }) })
   app.restModels.register(Order, { beforeWrite: () => {} })
   app.restModels.register(Order, { path: 'plain' })
+  app.restModels.register(Unscoped)
   await app.restModels.setup()
-  for (const path of ['order', 'plain']) {
+  for (const path of ['order', 'plain', 'unscoped']) {
     for (const [method, url] of [['POST', `/api/${path}/`], ['PUT', `/api/${path}/1/`]] as const) {
       const answer = await app.inject({ method, url, payload: { customer: '😀' } })
       t.match(answer.json(), { statusCode: 400, code: 'REST_MODELS_UNKNOWN_REFERENCE' }, `${method} ${path}`)

@@ -120,7 +120,7 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
         failureOf({ fatal: true, errno: -104, code: 'ECONNRESET' })
       ],
       unique: [numbered(1062, 'ER_DUP_ENTRY')],
-      reference: [numbered(1451), numbered(1452), numbered(1264)],
+      reference: [numbered(1451), numbered(1452), numbered(1264), numbered(1366)],
       constraint: [
         numbered(1048), numbered(1364), numbered(1406), numbered(4025, 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE'),
         numbered(1644), numbered(1365), numbered(1369), numbered(1690), numbered(1172), numbered(1242), numbered(1329),

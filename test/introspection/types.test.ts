@@ -208,8 +208,9 @@ test('columns of servers are stored as their types say', (t) => {
   t.equal(storageOf(mariadb, 'number', 'double'), undefined)
   t.equal(compile(storageOf(mariadb, 'boolean', 'bit(1)')?.select?.(ref)), 'y + 0')
   t.equal(storageOf(mariadb, 'boolean', 'tinyint(1)'), undefined)
+  t.equal(compile(storageOf(mariadb, 'text', 'json')?.select?.(ref)), "concat(y, '')")
   const years = storageOf(mariadb, 'integer', 'year(4)')
-  t.same([70, 1970, 0].map((year) => years?.encode?.(year)), [-1, 1970, 0], 'MariaDB takes 70 for 1970')
+  t.same([70, 1970, 0, 3000].map((year) => years?.encode?.(year)), [100, 1970, 0, 2155.5], 'MariaDB takes 70 for 1970')
   t.equal(storageOf(mariadb, 'integer', 'int(11)'), undefined)
   const { isNull, isWhole, isShown, select } = mariadb.storage.datetime
   t.equal(compile(isShown?.(ref)), '(y + interval 0 day) is not null')

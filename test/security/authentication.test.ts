@@ -72,8 +72,8 @@ test('T-51: a text is not the user whose number it reads like', async (t) => {
   })
   t.equal((await put('/api/draft/1/', {})).statusCode, 403)
   t.equal((await remove('/api/draft/1/')).statusCode, 403)
-  const reason = "The policy gives a user whose id is no key of what 'user' refers to: the id is a string, and keys " +
-    'are of the type number'
+  const reason = "The policy gives a user whose id is no key of model 'User', to which the owner field 'user' " +
+    'refers: the id is a string, and keys are of the type number'
   t.equal(lines.filter((line) => line.includes(reason)).length, 1, 'the log says why, once')
   t.equal((await app.inject({ method: 'POST', url: '/api/draft/', payload: {} })).statusCode, 500)
   t.equal(lines.filter((line) => line.includes(reason)).length, 2)

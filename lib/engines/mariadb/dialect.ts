@@ -93,10 +93,12 @@ export const mariadbDialect: Dialect = {
         'without an error. Use openMariadb, or set it when connecting'
     },
     {
-      query: sql`select @@sql_mode not regexp 'NO_BACKSLASH_ESCAPES|EMPTY_STRING|PAD_CHAR|ORACLE' as answer`,
+      query: sql`
+        select @@sql_mode not regexp 'NO_BACKSLASH|EMPTY_STRING|PAD_CHAR|ORACLE|ANSI_QUOTES|NO_ZERO_IN_DATE' as answer`,
       remedy: "The connection's sql_mode must not contain NO_BACKSLASH_ESCAPES, EMPTY_STRING_IS_NULL, which stores " +
-        'null for an empty text, PAD_CHAR_TO_FULL_LENGTH, which adds blanks to texts of type char, or ORACLE, in ' +
-        'which no transaction begins. Use openMariadb, or set it when connecting'
+        'null for an empty text, PAD_CHAR_TO_FULL_LENGTH, which adds blanks to texts of type char, ORACLE, in which ' +
+        'no transaction begins, ANSI_QUOTES, which changes how MariaDB describes its tables, or NO_ZERO_IN_DATE, ' +
+        'which loses the place of dates such as 2024-00-00 in a list. Use openMariadb, or set it when connecting'
     },
     {
       query: sql`select @@autocommit as answer`,

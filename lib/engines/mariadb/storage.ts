@@ -3,16 +3,18 @@ import { isYes } from '../catalog.js'
 import { asBit, asIs, asJson, asNumber, named, type Storage, type StorageTable } from '../storage.js'
 import { date, datetime } from './moments.js'
 import { decimal, integers, number } from './numbers.js'
-import { asText, exactCharset, text, textTypes } from './texts.js'
+import { asText, exactCharset, text, textTypes, unparsed } from './texts.js'
 
 const integer = { type: () => 'integer', holds: named(...integers), ...asNumber } as const satisfies Storage
 
 /**
- * Storage of years. MariaDB reads the number 70 as the year 1970, even in a comparison. So a number from 1 to 99 is
- * sent as -1, which no row has, and which MariaDB refuses to store.
+ * Storage of years. MariaDB reads the number 70 as the year 1970, even in a comparison, and with an index on the column
+ * it compares 3000 as 0. So the numbers from 1 to 99, and those after 2155, are sent as numbers in the same place that
+ * no row has, and that MariaDB refuses to store.
  */
 const years: Storage = {
-  ...integer, encode: (value) => Number(value) > 0 && Number(value) < 100 ? -1 : Number(value)
+  ...integer,
+  encode: (value) => Number(value) > 0 && Number(value) < 100 ? 100 : Math.min(Number(value), 2155.5)
 }
 
 const booleans = {
@@ -49,8 +51,7 @@ export const mariadbStorage = {
   json: {
     type: () => `longtext ${exactCharset}`,
     holds: named(...textTypes),
-    // An expression, because the driver parses columns that the server marks as JSON.
-    select: (column) => sql`concat(${column}, '')`,
+    select: unparsed,
     ...asJson
   },
   uuid: {

@@ -59,6 +59,9 @@ const byBytes = {
   sorted: (column) => sql`cast(convert(${column} using utf8mb4) as binary)`
 } as const satisfies Partial<Storage>
 
+/** Selects JSON as an expression, because the driver parses columns that the server marks as JSON. */
+export const unparsed = (column: Expression<unknown>) => sql`concat(${column}, '')`
+
 /** Selects the labels of an enumeration or a set without a character set, which the driver would give as bytes. */
 const labelTexts = { select: (column) => sql`convert(${column} using utf8mb4)` } as const satisfies Partial<Storage>
 
@@ -88,7 +91,9 @@ function ofForm ({ written, collation }: WrittenColumn): Storage | undefined {
   }
   const isExact = collation === exactCollation
   if (/^char\b/.test(written)) return { ...isExact ? exactTexts : anyText, alters: endsInBlank }
-  if (isLong(written)) return { ...isExact ? exactTexts : anyText, ...byBytes }
+  if (isLong(written)) {
+    return { ...isExact ? exactTexts : anyText, ...byBytes, ...written === 'json' && { select: unparsed } }
+  }
   if (isExact) return exactTexts
   if (/^inet[46]$/.test(written)) return { ...anyText, respells: true }
   // Times are selected as text: the driver drops a fraction of zero if the statement was prepared.
