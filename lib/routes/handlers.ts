@@ -67,7 +67,7 @@ async function countedBy (
 
 export const read: Handler<ModelRecord | undefined> = (resource) => (request, reply) => {
   const { reader, parseKey, queryOf, toRead, tagOf } = resource
-  const id = parseKey((request.params as { readonly id: string }).id, request.url)
+  const id = parseKey((request.params as { readonly id: unknown }).id, request.url)
   if (queryOf(request.url) !== '') return readWithQuery(request, reply, resource, id)
   const toAnswer = ({ row }: Outcome): ModelRecord | undefined => {
     if (row === undefined) throw new errors.RecordNotFound()

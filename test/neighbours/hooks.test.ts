@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
 import type { ListEnvelope } from '../../lib/response/envelope.js'
 import { buildApp, Note } from '../support/site.js'
+import { rows } from './working.js'
 
 const created = '2024-01-01 00:00:00'
 const records = [{ id: 1, message: 'first', created }, { id: 2, message: 'second', created }]
@@ -77,3 +78,32 @@ test('a schema that the host puts in place of ours decides what a list shows', a
   })
   t.equal(answer, JSON.stringify({ objects: records.map(({ message }) => ({ message })) }))
 })
+
+const otherIds: Readonly<Record<string, readonly [other: (id: string) => unknown, status: number]>> = {
+  'a number': [Number, 200],
+  'a bigint': [BigInt, 200],
+  'a fraction': [(id) => Number(id) + 0.5, 404],
+  'a negative number': [(id) => -Number(id), 404],
+  'not a number': [() => NaN, 404],
+  nothing: [() => undefined, 404],
+  'an object': [() => ({}), 404]
+}
+
+for (const [name, [other, status]] of Object.entries(otherIds)) {
+  test(`a hook of the host that makes ${name} of the id in a path: reads and writes answer ${status}`, async (t) => {
+    const { get, put } = await buildApp(t, {
+      rows,
+      prepare: (app) => {
+        app.addHook('preValidation', async ({ params }) => {
+          const { id } = params as { readonly id: string }
+          Object.assign(params as object, { id: other(id) })
+        })
+      },
+      undocumented: 'hooks of the host may change paths as they like'
+    })
+    for (const url of ['/api/message/1/', '/api/message/1/?include=user', '/api/message/1']) {
+      t.equal((await get(url)).statusCode, status, url)
+    }
+    t.equal((await put('/api/message/1/', { content: 'x' }, { as: 'alice' })).statusCode, status)
+  })
+}
