@@ -79,6 +79,56 @@ test('a schema that the host puts in place of ours decides what a list shows', a
   t.equal(answer, JSON.stringify({ objects: records.map(({ message }) => ({ message })) }))
 })
 
+/** Ways in which a host serializes answers itself. */
+const serializers: Readonly<Record<string, (app: FastifyInstance) => void>> = {
+  'for one answer': (app) => {
+    app.addHook('onRequest', async (_request, reply) => { reply.serializer(() => '"by the host"') })
+  },
+  'for its scope': (app) => { app.setReplySerializer(() => '"by the host"') },
+  'for a route': (app) => {
+    app.addHook('onRoute', (route) => { route.serializerCompiler = () => () => '"by the host"' })
+  },
+  'by a schema in place of ours': (app) => {
+    app.addHook('onRoute', ({ schema }) => {
+      if (schema?.response != null) Object.assign(schema.response, { 200: { type: 'string', const: 'by the host' } })
+    })
+  }
+}
+
+for (const [name, prepare] of Object.entries(serializers)) {
+  test(`D-291: a serializer that the host sets ${name} serializes all answers, also those with include`, async (t) => {
+    const { get } = await buildApp(t, { rows, prepare, undocumented: 'the host may answer what it likes' })
+    for (const path of ['/api/message/', '/api/message/1/']) {
+      t.equal((await get(path)).body, '"by the host"', path)
+      t.equal((await get(`${path}?include=user`)).body, '"by the host"', `${path} with include`)
+    }
+  })
+}
+
+const copies: Readonly<Record<string, (record: object) => object>> = {
+  'leaves records alone': (record) => record,
+  'copies records': (record) => ({ ...record }),
+  'assigns records': (record) => Object.assign({}, record)
+}
+
+for (const [name, copy] of Object.entries(copies)) {
+  test(`D-291: related records are kept by a preSerialization hook of the host that ${name}`, async (t) => {
+    const { get } = await buildApp(t, {
+      rows,
+      prepare: (app) => {
+        app.addHook('preSerialization', async (_request, _reply, answer: object) => {
+          const { meta, objects } = answer as Partial<ListEnvelope>
+          return objects === undefined ? copy(answer) : { meta, objects: objects.map(copy) }
+        })
+      },
+      undocumented: 'hooks of the host may answer what they like'
+    })
+    const record = (await get('/api/message/1/?include=user')).json()
+    t.match(record, { content: 'hello', user: { username: 'alice' } })
+    t.strictSame((await get('/api/message/?include=user')).json().objects, [record])
+  })
+}
+
 const otherIds: Readonly<Record<string, readonly [other: (id: string) => unknown, status: number]>> = {
   'a number': [Number, 200],
   'a bigint': [BigInt, 200],
