@@ -79,6 +79,30 @@ test('a schema that the host puts in place of ours decides what a list shows', a
   t.equal(answer, JSON.stringify({ objects: records.map(({ message }) => ({ message })) }))
 })
 
+test('a hook of the host may put another Buffer in place of a body; changes to a query are not read', async (t) => {
+  const { get, post, put } = await buildApp(t, {
+    rows,
+    prepare: (app) => {
+      for (const hook of ['preValidation', 'preHandler'] as const) {
+        app.addHook(hook, async (request) => {
+          Object.assign(request.query as object, { content: 'nothing has this content', limit: 'x' })
+          if (!Buffer.isBuffer(request.body)) return
+          request.body = request.body.includes('as an object')
+            ? JSON.parse(request.body.toString())
+            : Buffer.from(request.body.toString().replace('sent', 'changed'))
+        })
+      }
+    },
+    undocumented: 'hooks of the host may change requests as they like'
+  })
+  t.match((await get('/api/message/?content=hello')).json(), { objects: [{ content: 'hello' }] })
+  t.match((await post('/api/message/', { content: 'sent' }, { as: 'alice' })).json(), { content: 'changed' })
+  t.match((await put('/api/message/1/', { content: 'sent' }, { as: 'alice' })).json(), { content: 'changed' })
+  t.match((await post('/api/message/', { content: 'as an object' }, { as: 'alice' })).json(), {
+    statusCode: 400, message: 'The body must be one JSON object'
+  })
+})
+
 /** Ways in which a host serializes answers itself. */
 const serializers: Readonly<Record<string, (app: FastifyInstance) => void>> = {
   'for one answer': (app) => {
