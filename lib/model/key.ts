@@ -59,12 +59,12 @@ function parsePart (part: Column, encoded: string): Json | undefined {
 }
 
 /**
- * Returns the primary key in a path; throws REST_MODELS_RECORD_NOT_FOUND (404) if the text is no key of the model.
+ * Returns the primary key in a path; throws REST_MODELS_RECORD_NOT_FOUND (404) if the id is no key of the model.
  *
- * @param text  the decoded segment of the path
- * @param url   the path as it was sent
+ * @param id   the decoded segment of the path; a hook of the host may have made a number of it
+ * @param url  the path as it was sent
  */
-export type ParseKey = (text: string, url: string) => RecordKey
+export type ParseKey = (id: unknown, url: string) => RecordKey
 
 /**
  * Returns the function that reads a primary key of a model from a path. A key is a decimal integer from 0 to 2^53-1, a
@@ -80,8 +80,8 @@ export function compileParseKey ({ primaryKey: key }: Model, pathOf: (url: strin
   const read: (text: string, url: string) => Json | undefined = parts === undefined
     ? (text) => fits(text) ? parse(text, options) : undefined
     : (text, url) => parseId(parts, idIn(pathOf(url), text))
-  return (text, url) => {
-    const value = read(text, url)
+  return (id, url) => {
+    const value = read(String(id), url)
     if (value === undefined) throw new errors.RecordNotFound()
     return value as RecordKey
   }

@@ -59,7 +59,7 @@ export function openContainer (
     const serializerOf = isolate(scope, scheduler)
     const passwords = new Passwords(events)
     const authenticateBy = await authenticators(scope, registrations, { db, passwords, ...engines })
-    const shared = sharedGuards(scope, scheduler, allowedOrigins)
+    const shared = { scheduler, refuseForeign: browserGuard(allowedOrigins), noteSwagger2: swagger2Warning(scope.log) }
     const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
     const setting = { ...engines, ...compilers, ...urlsOf(scope), limits, passwords }
     for (const registration of registrations) {
@@ -147,13 +147,6 @@ function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, re
     ({ model, excluded }: Registration) => model.columns.includes(column) && !excluded.has(column)
   return new Map(registrations.map(({ model }) =>
     [model, model.columns.filter((column) => registrations.some(shows(column)))]))
-}
-
-/** Returns the scheduler, the origin check and the Swagger 2.0 warning, which the routes of all resources share. */
-function sharedGuards (
-  { log }: FastifyInstance, scheduler: Scheduler, allowedOrigins: CheckedOptions['allowedOrigins']
-) {
-  return { scheduler, refuseForeign: browserGuard(allowedOrigins), noteSwagger2: swagger2Warning(log) }
 }
 
 /** Returns the function by which policies find users. It knows only models whose tables the start has read. */

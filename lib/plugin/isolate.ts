@@ -23,7 +23,8 @@ export function isolate (scope: FastifyInstance, { onRequest }: Scheduler): Seri
   // The handler is async, so that it rejects. If it threw a value that is no Error, Fastify would send that value as
   // the answer.
   scope.setErrorHandler(async (error, request) => passOn(error, request))
-  if (scope.initialConfig.http2 === true) scope.addHook('onRequest', expectBody)
+  // Only a server of HTTP/2 has this method, also one of the host's `serverFactory`.
+  if ('updateSettings' in scope.server) scope.addHook('onRequest', expectBody)
   scope.addHook('onRequest', noStore)
   scope.addHook('onRequest', onRequest)
   return serializerOf

@@ -121,10 +121,20 @@ function requireDecorator (decorator: string): void {
 function requireOrigins (origins: readonly string[]): void {
   if (!Array.isArray(origins)) throw new errors.InvalidOptions("'allowedOrigins' must be a list of origins")
   for (const origin of origins) {
-    if (URL.canParse(origin) && new URL(origin).origin === origin) continue
+    if (isOrigin(origin)) continue
     throw new errors.InvalidOptions(
       `'allowedOrigins' names '${origin}', which is not an origin such as 'https://app.example.com'`)
   }
+}
+
+/**
+ * True if a text is an origin in the form in which browsers send it. The web views of apps have schemes of their own,
+ * such as `capacitor://localhost`. The class `URL` has no origin for these, and leaves capitals in the host.
+ */
+function isOrigin (text: string): boolean {
+  if (!URL.canParse(text) || /[A-Z*]/.test(text)) return false
+  const { protocol, host } = new URL(text)
+  return host !== '' && `${protocol}//${host}` === text
 }
 
 function mergeLimits (limits: Partial<Limits>): Limits {

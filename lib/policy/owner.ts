@@ -71,7 +71,7 @@ export function readOwnRecord (request: FastifyRequest, resource: OwnedResource)
  * @throws REST_MODELS_RECORD_NOT_FOUND (404) if the record does not exist, or if the user may not see it
  */
 export function readRecord (request: FastifyRequest, resource: OwnedResource): MaybePromise<StoredRecord> {
-  const id = resource.parseKey((request.params as { readonly id: string }).id, request.url)
+  const id = resource.parseKey((request.params as { readonly id: unknown }).id, request.url)
   const viewer = viewerOf(request, resource)
   const toStored = ({ row }: Outcome): StoredRecord => {
     if (row === undefined) throw new errors.RecordNotFound()

@@ -1,7 +1,7 @@
 import type { Model } from '../model/define-model.js'
 import { isPlainObject } from '../plan/plan-scope.js'
-import { operations, type Operation } from './operations.js'
 import { ignoreRejection } from '../values/promises.js'
+import { operations, type Operation } from './operations.js'
 import type { AnyPolicy, Identity } from './policy.js'
 
 /**

@@ -5,7 +5,7 @@ import type { Column } from '../model/column.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import { compileToIncluded } from '../response/included.js'
 import type { ModelRecord } from '../response/record.js'
-import { lazySerializer, type Serialize } from '../response/serializer.js'
+import { kIncluding, type Serialize } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { withIncludes } from '../sql/list-statement.js'
 
@@ -26,27 +26,27 @@ export interface IncludingLayout {
  */
 const maxLayouts = 32
 
-/** Makes and serializes the records of a resource that have related records in them. */
+/** Makes the records of a resource that have related records in them. */
 export class IncludedRecords {
-  readonly serializeRecord: Serialize
-  readonly serializeList: Serialize
   readonly #layouts: LRUCache<string, IncludingLayout, readonly PlannedInclude[]>
 
   /**
-   * @param shown      columns of a record, in their order
-   * @param schemasOf  returns the schemas of a record and of a list; called at the first record and at the first list
+   * @param shown        columns of a record, in their order
+   * @param serializers  those of {@link kIncluding}
    */
   constructor (
-    base: ListBase, shown: readonly Column[], dialect: Dialect,
-    schemasOf: () => Readonly<Record<'record' | 'list', object>>
+    base: ListBase, shown: readonly Column[], dialect: Dialect, serializers: ReadonlyMap<Serialize, Serialize>
   ) {
     this.#layouts = new LRUCache({
       max: maxLayouts,
-      memoMethod: (_paths, _stale, { context: includes }) =>
-        ({ base: withIncludes(base, includes), toRecord: compileToIncluded(shown, includes, dialect) })
+      memoMethod: (_paths, _stale, { context: includes }) => {
+        const toRecord = compileToIncluded(shown, includes, dialect)
+        return {
+          base: withIncludes(base, includes),
+          toRecord: (row) => Object.assign(toRecord(row), { [kIncluding]: serializers })
+        }
+      }
     })
-    this.serializeRecord = lazySerializer(() => schemasOf().record)
-    this.serializeList = lazySerializer(() => schemasOf().list)
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
 import type { CheckCompiler } from '../../schemas/check.js'
 import { includingSchemas } from '../../schemas/included.js'
+import { envelopeSchema } from '../../schemas/list.js'
 import { shapeSchema, valueSchema, type Shape } from '../../schemas/shapes.js'
 import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
@@ -22,7 +23,7 @@ import type { RelatedProtection } from '../policy/protection.js'
 import type { ResourceScopes, ScopeRule } from '../policy/visibility.js'
 import { compileTagOf, type TagOf } from '../response/entity-tag.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
-import type { SerializerOf } from '../response/serializer.js'
+import { lazySerializer, type SerializerOf } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
@@ -51,7 +52,7 @@ export interface Resource
   queryOf (url: string): string
   /** Returns the segment of a record's path that stands for its id. */
   segmentOf (id: string): string
-  /** Makes and serializes the records of lists and reads that have related records in them. */
+  /** Makes the records of lists and reads that have related records in them. */
   readonly included: IncludedRecords
   /** The hooks, and the table as they see it; undefined if the resource has no hooks. */
   readonly hooked: TransactedTarget | undefined
@@ -106,7 +107,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
     url: `${prefix}${name}/`,
     parseKey: compileParseKey(model, pathOf),
     segmentOf: compileSegmentOf(model),
-    ...recordsOf({ name, model, visible, searched }, access, setting),
+    ...recordsOf({ name, model, visible, searched, schemas: writes.schemas }, access, setting),
     tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
     hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
@@ -115,21 +116,25 @@ export function compileResource (registration: Registration, setting: ResourceSe
 
 /** Compiles the layout of rows, and the functions that make records of them. */
 function recordsOf (
-  table: Pick<Resource, 'name' | 'model' | 'visible' | 'searched'>, { shown: related }: ResourceAccess,
-  { engine, reader: { dialect }, limits }: Pick<ResourceSetting, 'engine' | 'reader' | 'limits'>
+  { schemas: { record }, ...table }: Pick<Resource, 'name' | 'model' | 'visible' | 'searched' | 'schemas'>,
+  { shown: related }: ResourceAccess, { engine, reader: { dialect }, limits, serializerOf }: ResourceSetting
 ): Pick<Resource, 'keys' | 'long' | 'toListed' | 'toRead' | 'toWritten' | 'included'> {
   const { model, visible } = table
   const shown = withId(model, visible)
   const keys = visible.map(({ key }) => key)
   const long = [...visible.keys()].filter((index) => isLong(itemAt(visible, index)))
   const schemasOf = () => includingSchemas(shown, related, limits.joins)
+  const serializers = new Map([
+    [serializerOf(record), lazySerializer(() => schemasOf().record)],
+    [serializerOf(envelopeSchema(record)), lazySerializer(() => schemasOf().list)]
+  ])
   return {
     keys,
     long,
     toListed: compileToListed(shown, dialect),
     toRead: compileToRecord(shown, dialect),
     toWritten: compileToRecord(shown, engine.dialect),
-    included: new IncludedRecords({ ...table, keys, long, limits }, shown, dialect, schemasOf)
+    included: new IncludedRecords({ ...table, keys, long, limits }, shown, dialect, serializers)
   }
 }
 

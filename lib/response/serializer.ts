@@ -3,6 +3,18 @@ import fastJson from 'fast-json-stringify'
 /** Returns the JSON of a value, as a schema says. */
 export type Serialize = (value: unknown) => string
 
+/**
+ * Key under which a record with related records has the serializers that write these. Each serializer replaces the one
+ * of an answer without related records, so that a serializer or schema of the host serves both.
+ */
+export const kIncluding = Symbol('rest-models.including')
+
+/** A record or list that may have related records in it. */
+interface Including {
+  readonly [kIncluding]?: ReadonlyMap<Serialize, Serialize>
+  readonly objects?: ReadonlyArray<Including | null>
+}
+
 /** Returns the serializer of a schema. */
 export type SerializerOf = (schema: object) => Serialize
 
@@ -44,5 +56,10 @@ function whenUsed (compile: () => Serialize): Serialize {
     serialize = compile()
     return serialize(value)
   }
-  return (value) => serialize(value)
+  const plain: Serialize = (value) => {
+    const answer = value as Including | null | undefined
+    const including = answer?.[kIncluding] ?? answer?.objects?.[0]?.[kIncluding]
+    return (including?.get(plain) ?? serialize)(value)
+  }
+  return plain
 }

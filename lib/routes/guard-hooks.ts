@@ -100,9 +100,8 @@ function passingOn (step: Step): preHandlerAsyncHookHandler {
  */
 function recordStep (resource: Resource, operation: Operation): Step | undefined {
   if (rowOf(operation).path !== 'record') return undefined
-  // The route's handler knows only `request.params.id`, so the guard must not read the URL. A schema of the route may
-  // have made a number of it.
-  const named = { ...resource, parseKey: (id: unknown) => resource.parseKey(String(id), '') }
+  // The route's handler knows only `request.params.id`, so the guard must not read the URL.
+  const named = { ...resource, parseKey: (id: unknown) => resource.parseKey(id, '') }
   const read = writes.includes(operation) ? readOwnRecord : readRecord
   return async (request) => {
     const params = Object(request.params) as { id?: unknown }

@@ -25,7 +25,7 @@ import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import { isPromise, type Json } from '../values/values.js'
 import { answerRead, requireMatch, tagged } from './conditional.js'
-import { readWithQuery, serializeBy } from './including.js'
+import { readWithQuery } from './including.js'
 import {
   createWithHooks, deleteLocked, repeatDelete, repeatUpdate, updateLocked, withoutHooks, type OwnedRecord,
   type UnhookedRequest
@@ -41,7 +41,7 @@ export type Handler<Answer> =
  */
 export const acceptAnything = (): true => true
 
-export const list: Handler<ListEnvelope> = (resource) => (request, reply) => {
+export const list: Handler<ListEnvelope> = (resource) => (request) => {
   const { reader, limits, maxLimit, name, url, queryOf, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, listViewerOf(request, resource))
@@ -50,7 +50,6 @@ export const list: Handler<ListEnvelope> = (resource) => (request, reply) => {
     const { limit, start } = plan
     const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
     const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
-    if (layout !== undefined) serializeBy(reply, included.serializeList)
     return toEnvelope(rows.map(layout?.toRecord ?? toListed), links, wanted)
   }
   const page = runList(reader, layout?.base ?? resource, plan)
@@ -67,7 +66,7 @@ async function countedBy (
 
 export const read: Handler<ModelRecord | undefined> = (resource) => (request, reply) => {
   const { reader, parseKey, queryOf, toRead, tagOf } = resource
-  const id = parseKey((request.params as { readonly id: string }).id, request.url)
+  const id = parseKey((request.params as { readonly id: unknown }).id, request.url)
   if (queryOf(request.url) !== '') return readWithQuery(request, reply, resource, id)
   const toAnswer = ({ row }: Outcome): ModelRecord | undefined => {
     if (row === undefined) throw new errors.RecordNotFound()

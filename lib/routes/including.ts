@@ -7,20 +7,9 @@ import type { ListViewer } from '../plan/viewer.js'
 import { listViewerOf } from '../policy/visibility.js'
 import { parseReadQuery } from '../request/include.js'
 import type { Resource } from '../resource/resource.js'
-import { serializeFailure } from '../response/failure.js'
 import type { ModelRecord } from '../response/record.js'
-import type { Serialize } from '../response/serializer.js'
 import type { RecordKey } from '../values/values.js'
 import { answerRead } from './conditional.js'
-
-/**
- * Sets the serializer of an answer with related records. If the answer becomes an error, it is serialized like any
- * other error.
- */
-export function serializeBy (reply: FastifyReply, serialize: Serialize): void {
-  reply.type('application/json; charset=utf-8')
-    .serializer((payload: unknown) => reply.statusCode < 400 ? serialize(payload) : serializeFailure(payload))
-}
 
 /**
  * Returns the answer to a read of one record whose URL has a query. If the record does not exist, the answer is 404,
@@ -41,7 +30,6 @@ export async function readWithQuery (
   }
   const row = await readIncluding(reader, resource, record, includes)
   if (row === undefined) throw new errors.RecordNotFound()
-  serializeBy(reply, included.serializeRecord)
   return included.layoutOf(includes).toRecord(row)
 }
 

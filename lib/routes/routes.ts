@@ -1,5 +1,6 @@
 import type {
-  FastifyInstance, HTTPMethods, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler, RouteHandlerMethod
+  FastifyInstance, HTTPMethods, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler, RouteHandlerMethod,
+  RouteOptions
 } from 'fastify'
 import type { Scheduler } from '../plugin/scheduling/scheduler.js'
 import { afterChecks, hookOf, policyStep } from '../policy/guard.js'
@@ -119,23 +120,23 @@ interface RouteParts extends RouteDescription {
  * slashes, one route is enough.
  */
 function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
-  scope.route({ ...optionsOf(parts), url })
-  if (ignoresSlash(scope)) return
-  scope.route({ ...optionsOf({ ...parts, ...describeTwin(parts) }), url: url.slice(0, -1) })
+  scope.route(optionsOf(url, parts))
+  if (!ignoresSlash(scope)) scope.route(optionsOf(url.slice(0, -1), { ...parts, ...describeTwin(parts) }))
 }
 
 /**
- * Returns a copy of the options for one route. The application's onRoute hooks add to the lists in the options. Two
- * routes must not share a list, or each hook would add to that list twice.
+ * Returns the options of a route. The application's onRoute hooks add to the lists in the options. Two routes must not
+ * share a list, or each hook would add to that list twice. So getters make the lists: Fastify copies the options for
+ * each route that it adds, and adds a HEAD route for a GET.
  */
-function optionsOf ({ onRequest, preHandler, onSend, config, ...rest }: RouteParts) {
+function optionsOf (url: string, { onRequest, preHandler, onSend, config, ...rest }: RouteParts): RouteOptions {
   return {
     ...rest,
-    // Fastify gives the list of a GET route to its HEAD route, too, so a GET route gets no list.
-    ...(onRequest.length > 0 && { onRequest: [...onRequest] }),
-    preHandler: [...preHandler],
-    onSend: [...onSend],
-    config: { ...config },
+    url,
+    get onRequest () { return [...onRequest] },
+    get preHandler () { return [...preHandler] },
+    get onSend () { return [...onSend] },
+    get config () { return { ...config } },
     exposeHeadRoute: rest.method === 'GET'
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { connect as connectHttp2 } from 'node:http2'
+import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { text as readText } from 'node:stream/consumers'
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
@@ -58,27 +58,34 @@ test('D-34: a body is JSON under any content type or none, on POST and PUT', asy
   t.match((await rowsOf('message')).at(-1), { content: 'é 😀' })
 })
 
-test('D-34: so it is over HTTP/2, where a request need not say that it has a body', async (t) => {
-  const { db } = await buildApp(t, { models: [Note], register: () => {} })
-  const app = Fastify({ http2: true })
-  t.teardown(async () => { await app.close() })
-  await app.register(restModels, { db })
-  app.restModels.register(Note, { auth: openAuth() })
-  await app.restModels.setup()
-  const session = connectHttp2(await app.listen({ host: '127.0.0.1', port: 0 }))
-  t.teardown(() => { session.destroy() })
-  const send = async (method: string, path: string, body = ''): Promise<unknown> => {
-    const stream = session.request({ ':method': method, ':path': path }, { endStream: body === '' })
-    if (body !== '') stream.end(body)
-    const [[headers]] = await Promise.all([once(stream, 'response'), readText(stream)])
-    return headers[':status']
-  }
-  t.equal(await send('POST', '/api/note/', '{"message":"é"}'), 201)
-  t.equal(await send('PUT', '/api/note/1/', '{"message":"b"}'), 200)
-  t.equal(await send('POST', '/api/note/'), 400, 'no body is no object')
-  t.equal(await send('GET', '/api/note/1/'), 200)
-  t.equal(await send('DELETE', '/api/note/1/'), 204)
-})
+const http2Apps: Readonly<Record<string, () => FastifyInstance>> = {
+  'with the option http2': () => Fastify({ http2: true }) as unknown as FastifyInstance,
+  'of a serverFactory': () => Fastify({ serverFactory: (handler) => createHttp2(handler as never) as never })
+}
+
+for (const [how, build] of Object.entries(http2Apps)) {
+  test(`D-34: so it is over HTTP/2 ${how}, where a request need not say that it has a body`, async (t) => {
+    const { db } = await buildApp(t, { models: [Note], register: () => {} })
+    const app = build()
+    t.teardown(async () => { await app.close() })
+    await app.register(restModels, { db })
+    app.restModels.register(Note, { auth: openAuth() })
+    await app.restModels.setup()
+    const session = connectHttp2(await app.listen({ host: '127.0.0.1', port: 0 }))
+    t.teardown(() => { session.destroy() })
+    const send = async (method: string, path: string, body = ''): Promise<unknown> => {
+      const stream = session.request({ ':method': method, ':path': path }, { endStream: body === '' })
+      if (body !== '') stream.end(body)
+      const [[headers]] = await Promise.all([once(stream, 'response'), readText(stream)])
+      return headers[':status']
+    }
+    t.equal(await send('POST', '/api/note/', '{"message":"é"}'), 201)
+    t.equal(await send('PUT', '/api/note/1/', '{"message":"b"}'), 200)
+    t.equal(await send('POST', '/api/note/'), 400, 'no body is no object')
+    t.equal(await send('GET', '/api/note/1/'), 200)
+    t.equal(await send('DELETE', '/api/note/1/'), 204)
+  })
+}
 
 test('D-34: a body is a form, urlencoded, with one field data', async (t) => {
   const { send, rowsOf } = await writer(t)

@@ -1,12 +1,14 @@
 // @once: compares a table with the documentation
 
 import { STATUS_CODES } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyError, FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import { errors, userAuth } from '../../lib/index.js'
 import { isRead } from '../../lib/engines/retry.js'
 import { beforeDirect } from '../support/database.js'
+import { waitFor } from '../support/engines/wait-for.js'
 import { readPage } from './page.js'
 import { buildApp, Message, registerSite, User, type TestApp } from '../support/site.js'
 
@@ -260,6 +262,23 @@ test("errors of Fastify itself stay Fastify's", async (t) => {
   const app = await buildApp(t, { server: { bodyLimit: 100 }, register: registerSite })
   const reply = await app.post('/api/message/', { content: 'a'.repeat(200) }, as('alice'))
   t.match(reply.json(), { statusCode: 413, code: 'FST_ERR_CTP_BODY_TOO_LARGE', error: 'Payload Too Large' })
+})
+
+test("a write may be made although Fastify's handlerTimeout has answered it with 503", async (t) => {
+  const app = await buildApp(t, {
+    server: { handlerTimeout: 300 },
+    register: (registry) => {
+      const beforeWrite = async () => { await wait(600) }
+      registry.register(Message, { auth: userAuth(User), ownerField: 'user', beforeWrite })
+    },
+    undocumented: "Fastify's own timeout answers"
+  })
+  const reply = await app.post('/api/message/', { content: 'late' }, as('alice'))
+  t.match(reply.json(), { statusCode: 503, code: 'FST_ERR_HANDLER_TIMEOUT' })
+  t.equal(reply.headers['retry-after'], undefined)
+  t.strictSame(await app.rowsOf('message'), [])
+  await waitFor('the write is made', async () => (await app.rowsOf('message')).length === 1)
+  t.equal((await app.get('/api/message/')).statusCode, 200)
 })
 
 test('an error that a policy throws is answered as it is if it has a status, else as an internal one', async (t) => {

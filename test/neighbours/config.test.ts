@@ -80,6 +80,24 @@ test('what an onRoute hook writes to one route is not on its twin without the sl
   }
 })
 
+test('a hook that an onRoute hook adds to each route runs once, also for GET and HEAD', async (t) => {
+  const names = ['onRequest', 'preHandler', 'onSend'] as const
+  let runs: string[] = []
+  const app = await buildHost(t, {}, (app) => {
+    app.addHook('onRoute', (route: RouteOptions) => {
+      // As plugins do that add to the list that is there.
+      for (const name of names) (route[name] as unknown[]).push(async () => { runs.push(name) })
+    })
+  })
+  for (const method of ['GET', 'HEAD'] as const) {
+    for (const url of ['/api/message/', '/api/message', '/api/message/1/', '/api/message/1']) {
+      runs = []
+      t.equal((await app.inject({ method, url })).statusCode, 200)
+      t.strictSame(runs, names, `${method} ${url}`)
+    }
+  }
+})
+
 const statuses = async (count: number, send: () => Promise<LightMyRequestResponse>): Promise<number[]> => {
   const replies = []
   for (let index = 0; index < count; index++) replies.push((await send()).statusCode)

@@ -65,6 +65,20 @@ test('T-65: an Origin of another site is enough', async (t) => {
   }
 })
 
+test('T-65: the Origin of a web view is permitted only exactly as allowedOrigins has it', async (t) => {
+  const { post, unchanged } = await attack(t, { options: { allowedOrigins: ['capacitor://localhost'] } })
+  const send = async (origin: string) => (await post(
+    '/api/message/', { content: 'a' }, { as: 'alice', headers: { origin, 'sec-fetch-site': 'cross-site' } }
+  )).statusCode
+  await unchanged(async () => {
+    for (const origin of [
+      'null', 'ionic://localhost', 'capacitor://localhost/', 'capacitor://localhost:80', 'capacitor://LOCALHOST',
+      'CAPACITOR://localhost', 'capacitor://', 'capacitor://localhost.evil.example', 'https://localhost'
+    ]) t.equal(await send(origin), 403, origin)
+  })
+  t.equal(await send('capacitor://localhost'), 201)
+})
+
 test('T-65: the own Origin is permitted however Host writes it', async (t) => {
   const { post, unchanged } = await attack(t, { server: { trustProxy: true } })
   const send = async (headers: Readonly<Record<string, string>>) =>

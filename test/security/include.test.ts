@@ -59,6 +59,32 @@ test('T-128: no related record shows what its own resource does not show', async
   t.match(objects, [{ to: { id: 1 }, from: null }, { to: null, from: { id: 3 } }, { to: { id: 3 }, from: null }])
 })
 
+test('T-158: what a schema of the host hides in answers is hidden with include, too', async (t) => {
+  const { get } = await build(t, {
+    prepare: (app) => {
+      app.addHook('onRoute', ({ schema, method, url }) => {
+        const success = Object(schema?.response)['200']
+        if (method !== 'GET' || !url.includes('/letter') || success === undefined) return
+        const record = success.properties.objects?.items ?? success
+        const { subject: _hidden, ...properties } = record.properties
+        const shown = { ...record, properties, required: [] }
+        Object.assign(schema?.response as object, {
+          200: record === success ? shown : { type: 'object', properties: { objects: { type: 'array', items: shown } } }
+        })
+      })
+    },
+    undocumented: 'the host answers as its own schema says'
+  })
+  for (const path of ['/api/letter/', '/api/letter/1/']) {
+    for (const query of ['', '?include=to', '?include=to,from']) {
+      const { statusCode, body } = await get(path + query, as('p1'))
+      t.equal(statusCode, 200)
+      t.match(body, '"to_id":1')
+      t.notMatch(body, 'subject', path + query)
+    }
+  }
+})
+
 test('T-129: the refusal does not tell whether a name exists', async (t) => {
   const { get, statements, forget } = await build(t)
   const refusal = async (name: string): Promise<string> => {

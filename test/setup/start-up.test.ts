@@ -144,6 +144,15 @@ const wrongPluginOptions: Record<string, Mistake> = {
     code: 'INVALID_OPTIONS',
     names: ["'allowedOrigins'", "'https://a.example/'", "'https://app.example.com'"]
   },
+  ...Object.fromEntries([
+    'capacitor://localhost/', 'capacitor://LOCALHOST', 'Capacitor://localhost', 'https://*.example.com', 'ionic://*',
+    'tauri://user@localhost', 'https://a.example:443', 'file://', 'localhost', 'null', '*', 'data:text/html,a', 5
+  ].map((origin) => [`the origin ${origin}`, {
+    wrong: { allowedOrigins: [origin] },
+    right: { allowedOrigins: ['capacitor://localhost', 'tauri://localhost:1420', 'http://[::1]:8080'] },
+    code: 'INVALID_OPTIONS',
+    names: ["'allowedOrigins'", `'${origin}'`, "'https://app.example.com'"]
+  }])),
   'one origin without a list': {
     wrong: { allowedOrigins: 'https://a.example' },
     right: { allowedOrigins: [] },
