@@ -1,10 +1,10 @@
 import type { Column } from '../../model/column.js'
 import { fixedBy } from '../../plan/plan-guarded-write.js'
-import type { MadeUpUser } from '../../policy/made-up-users.js'
+import { madeUpUsers, type MadeUpUser } from '../../policy/made-up-users.js'
 import type { ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
 import { isMember, type Audience } from './audience.js'
-import { evaluate, madeUpUsers } from './visible-records.js'
+import { evaluate } from './visible-records.js'
 
 /**
  * Returns the columns for which the scope of a resource permits each user of an audience only one value, so that no

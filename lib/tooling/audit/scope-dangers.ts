@@ -1,6 +1,6 @@
 import { isForeignKey } from '../../model/column.js'
 import { hidingResource } from '../../policy/hiding-resource.js'
-import { nobody } from '../../policy/made-up-users.js'
+import { madeUpUsers, nobody } from '../../policy/made-up-users.js'
 import type { Operation } from '../../policy/operations.js'
 import { knowsUsersOf } from '../../policy/protection.js'
 import type { ScopeRule } from '../../policy/visibility.js'
@@ -8,7 +8,7 @@ import type { Resource } from '../../resource/resource.js'
 import { isMember, isWide } from './audience.js'
 import type { Danger } from './danger.js'
 import { audiencesOf } from './permissions.js'
-import { evaluate, madeUpUsers, visibleRecordsOf } from './visible-records.js'
+import { evaluate, visibleRecordsOf } from './visible-records.js'
 
 /** A resource with a scope. */
 type Scoped = Resource & { readonly scopeRule: ScopeRule }

@@ -1,8 +1,7 @@
 import type { Operator } from '../../fields/operators.js'
 import { pathName } from '../../plan/path.js'
 import { everything, type Scope } from '../../plan/viewer.js'
-import { madeUpUser, nobody, placeholderName, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
-import type { AnyPolicy } from '../../policy/policy.js'
+import { madeUpUsers, placeholderName, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
 import { withTypedValues } from '../../policy/typed-scope.js'
 import { scopeFor, type ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
@@ -46,19 +45,6 @@ export function visibleRecordsOf ({ name, policy, scopeRule }: Resource): readon
     const unsure = dependsOn.filter((property) => own.includes(property) || !returned.has(property))
     return { resource: name, user, dependsOn: unsure, ...outcome }
   })
-}
-
-/**
- * Returns the users who are made up to ask a policy or a scope about them: a user and an admin. The list begins with
- * `nobody`, a client that is not logged in, if the policy lets anybody do some operation. The list has no admin if the
- * policy finds its users in a model that has no field for admins.
- */
-export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
-  const { found } = Object(policy.login)
-  const hasAdmins = found === undefined || found.admin !== undefined
-  return [
-    ...policy.open.length > 0 ? [nobody] : [], madeUpUser(policy, false), ...hasAdmins ? [madeUpUser(policy, true)] : []
-  ]
 }
 
 /** Result of {@link evaluate}. */
