@@ -57,7 +57,7 @@ const table = {
   bigint: {
     options: {},
     expects: 'a whole number of 64 bits as text, such as "12"',
-    schema: () => Type.String({ pattern: '^(0|-?[1-9][0-9]*)$', maxLength: 20 }),
+    schema: () => Type.String({ pattern: values.bigintPattern, maxLength: 20 }),
     accept: values.bigintText,
     parse: values.bigintText,
     operators: valueOperators,
@@ -75,7 +75,7 @@ const table = {
   decimal: {
     options: { precision: true, scale: true },
     expects: 'a decimal number that looks like "12.50", with no more digits than its field takes',
-    schema: () => Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 18 }),
+    schema: () => Type.String({ pattern: values.decimalPattern, maxLength: 18 }),
     accept: values.decimal,
     parse: values.decimal,
     operators: valueOperators,

@@ -79,16 +79,21 @@ export const kindDocumentation: Readonly<Record<FieldKind, KindDocumentation>> =
   compositeKey: { example: () => '1,2' }
 }
 
-/** The pattern permits at most 19 digits. One that ends at 2^63-1 would have 19 alternatives. */
 function bigintBody (): Readonly<Record<string, unknown>> {
-  return { description: 'A whole number of 64 bits, as text', pattern: '^(0|-?[1-9][0-9]{0,18})$' }
+  return { description: 'A whole number of 64 bits, as text' }
 }
 
-/** Returns the pattern of decimals with no more digits than a field takes. It permits -0, which is refused. */
+/**
+ * Returns the pattern of decimals with no more digits than a field takes. Texts such as `-0.001` have an alternative
+ * for each number of zeros, because `-0.00` is refused, and not every program knows lookaheads.
+ */
 function decimalPattern (options: FieldOptions): string {
   const { precision, scale } = digitsOf(options)
-  const whole = precision === scale ? '0' : `(0|[1-9][0-9]{0,${precision - scale - 1}})`
-  return `^-?${whole}${scale === 0 ? '' : `(\\.[0-9]{1,${scale}})?`}$`
+  const fraction = scale === 0 ? '' : `([.][0-9]{1,${scale}})?`
+  const fromOne = precision === scale ? [] : [`-?[1-9][0-9]{0,${precision - scale - 1}}${fraction}`]
+  const belowZero = Array.from({ length: scale }, (_, zeros) =>
+    `-0[.]${'0'.repeat(zeros)}[1-9][0-9]{0,${scale - zeros - 1}}`)
+  return `^(${[`0${fraction}`, ...fromOne, ...belowZero].join('|')})$`
 }
 
 function exampleText (options: FieldOptions): string | undefined {

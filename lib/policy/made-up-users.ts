@@ -44,6 +44,29 @@ export function madeUpUser (policy: AnyPolicy, isAdmin: boolean): MadeUpUser {
   }
 }
 
+/**
+ * Returns the users who are made up to ask a policy or a scope about them: a user and an admin. The list begins with
+ * `nobody`, a client that is not logged in, if the policy lets anybody do some operation. The list has no admin if the
+ * policy finds its users in a model that has no field for admins.
+ */
+export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
+  const { found } = Object(policy.login)
+  const hasAdmins = found === undefined || found.admin !== undefined
+  return [
+    ...policy.open.length > 0 ? [nobody] : [], madeUpUser(policy, false), ...hasAdmins ? [madeUpUser(policy, true)] : []
+  ]
+}
+
+/**
+ * Returns users who are no admins, each with another value of one field that the policy reads: true for a boolean, and
+ * each choice of an `enum`. Returns none if the policy finds its users elsewhere than in a model.
+ */
+export function furtherUsers (policy: AnyPolicy): readonly Identity[] {
+  const { identity } = madeUpUser(policy, false)
+  return (furtherColumns(policy) ?? []).flatMap(({ kind, field, options }) =>
+    (kind === 'boolean' ? [true] : options.enum ?? []).map((value) => ({ ...identity!, [field]: value })))
+}
+
 /** True if `userAuth` or `adminAuth` finds the users of a policy. Only then is their `admin` certainly a boolean. */
 export function hasBooleanAdmin (policy: AnyPolicy): boolean {
   return furtherColumns(policy) !== undefined

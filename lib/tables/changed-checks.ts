@@ -57,7 +57,8 @@ function isOf (check: FoundCheck, { model, column }: ModelColumn, { tables, dial
   return tables.isSameTable(check.row, model) && foldName(check.column) === foldName(column.name)
 }
 
-function readChecks (row: CheckRow, dialect: Dialect): readonly FoundCheck[] {
+/** Returns the checks that createTables() may have written; others have no such form. */
+export function readChecks (row: CheckRow, dialect: Dialect): readonly FoundCheck[] {
   const conditions = row.column === null ? checksIn(row.text, dialect) : [row.text]
   return conditions.flatMap((condition) => {
     const parsed = parseCheck(condition, dialect)

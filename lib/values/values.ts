@@ -68,6 +68,19 @@ export function bigintText (text: string): string | undefined {
   return value >= -int64 && value < int64 ? text : undefined
 }
 
+/** Regular expression that matches the texts that {@link bigintText} accepts. */
+export const bigintPattern = `^(0|-?(${upTo(String(int64 - 1n)).join('|')})|-${int64})$`
+
+/** Returns alternatives of a regular expression that match the positive integers up to a maximum. */
+function upTo (maximum: string): string[] {
+  const smaller = Array.from(maximum, (digit, index) => {
+    const least = index === 0 ? 1 : 0
+    const most = Number(digit) - 1
+    return most < least ? [] : [`${maximum.slice(0, index)}[${least}-${most}][0-9]{${maximum.length - index - 1}}`]
+  })
+  return [`[1-9][0-9]{0,${maximum.length - 2}}`, ...smaller.flat(), maximum]
+}
+
 /**
  * Returns the number of a text in the syntax of JSON numbers. Undefined if the text is no number, or if the number is
  * negative zero or overflows.
@@ -80,6 +93,9 @@ export function finiteNumber (text: string): number | undefined {
 export function plainNumber (value: number): number | undefined {
   return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
 }
+
+/** Regular expression that matches the texts that {@link decimal} accepts for some number of digits. */
+export const decimalPattern = '^(0([.][0-9]+)?|-?[1-9][0-9]*([.][0-9]+)?|-0[.]0*[1-9][0-9]*)$'
 
 /**
  * Returns a decimal number as text with exactly `scale` digits after the point. Undefined if the given text is no

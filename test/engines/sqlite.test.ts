@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { CompiledQuery, Kysely, sql, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
-import { createTables, defineModel, foreignKey, text } from '../../lib/index.js'
+import { createTables, date, defineModel, foreignKey, openAuth, text } from '../../lib/index.js'
 import { openEngine, readHandle } from '../../lib/database/engine.js'
 import type { Executor, Tables } from '../../lib/engines/executor.js'
 import { deadlineFunction } from '../../lib/engines/sqlite/deadline.js'
@@ -750,4 +750,22 @@ test('D-95: a file is read as a whole before it is used only where that is asked
   t.throws(() => openSqlite(path, { check: 1 as unknown as boolean }), {
     code: 'REST_MODELS_INVALID_OPTIONS', message: /'check' of openSqlite\(\) is true or false/
   })
+})
+
+test('times in a column of type date are shown and compared as they are stored', async (t) => {
+  const Day = defineModel('Day', { born: date() })
+  const db = openSqlite(':memory:')
+  await createTables(db, [Day])
+  await sql`insert into day (born) values ('2026-01-31 10:00:00'), ('2026-01-31')`.execute(db)
+  const { get } = await buildApp(t, {
+    models: [],
+    options: { db },
+    undocumented: 'the values of another program',
+    register: (registry) => { registry.register(Day, { auth: openAuth() }) }
+  })
+  const bornOf = async (query: string) =>
+    (await get(`/api/day/?${query}`)).json().objects.map(({ born }: { born: string }) => born)
+  t.strictSame(await bornOf('ordering=id'), ['2026-01-31 10:00:00', '2026-01-31'])
+  t.strictSame(await bornOf('born=2026-01-31'), ['2026-01-31'])
+  await db.destroy()
 })

@@ -398,6 +398,60 @@ test('a scope is dangerous if it shows all to somebody, but not to users who sho
   ])
 })
 
+test('D-293: a scope that reads more of a user than it returns is dangerous, as it was tried with one', async (t) => {
+  const Person = defineModel('Person', {
+    username: text(), password: password(), active: boolean(), admin: boolean(), kind: text(), company: integer()
+  })
+  const people = userAuth(Person, { fields: ['kind', 'company'], protect: 'all' })
+  const found = async (
+    scope: (user: Member & { kind: string }) => object | null, auth: unknown = members
+  ): Promise<string[]> => {
+    const { dangers, scopes } = await inspect(await build(t, (registry) => {
+      registry.register(Task, { auth: auth as typeof members, scope: scope as never })
+    }, { tables: [...models, Person] }))
+    t.equal(dangers.some(({ why }) => why.startsWith('its scope depends on')),
+      scopes.some(({ dependsOn }) => dependsOn.length > 0))
+    return scopes.flatMap(({ user, dependsOn }) => dependsOn.map((name) => `${user} ${name}`))
+  }
+  for (const auth of [members, people]) {
+    t.strictSame(await found((user) => user.kind === 'staff' ? {} : { project: user.company }, auth), [
+      'user user.kind', 'admin user.kind'
+    ])
+    t.strictSame(await found((user) => user.admin || user.kind === 'staff' ? {} : { project: user.company }, auth), [
+      'user user.kind'
+    ])
+    t.strictSame(await found((user) => user.company === 7 ? {} : { project: user.company }, auth), [
+      'user user.company', 'admin user.company'
+    ])
+    t.strictSame(await found((user) => 'kind' in user ? null : {}, auth), ['user user.kind', 'admin user.kind'])
+    t.equal((await found(({ ...user }) => user.company === 7 ? {} : null, auth))[0], 'user user.*')
+    t.strictSame(await found((user) => user.admin ? {} : { title: 'a', title__like: `%${user.kind}` }, auth), [])
+    t.strictSame(await found(({ admin, company }) => admin ? {} : { project__in: [company] }, auth), [])
+  }
+  t.strictSame(await found(({ organisation }) => ({ project: organisation.id })), [])
+})
+
+test('what a scope hides from users that it was not tried with is not judged as seen by them', async (t) => {
+  const scope = (user: Member) => user.email === 'guest' ? { company: 1 } : {}
+  const found = await inspect(await build(t, (registry) => {
+    registry.register(Project, { auth: members, scope })
+    registry.register(Project, { auth: members, path: 'projects' })
+  }))
+  t.match(dangersOf(found), [
+    'project: its scope depends on user.email, and was tried with made-up values only',
+    /^projects: has no scope, but resource 'project' of the same model has one: users may list/
+  ])
+  const Person = defineModel('Person', { username: text(), password: password(), active: boolean(), kind: text() })
+  const people = userAuth(Person, { fields: ['kind'], protect: 'all' })
+  t.match(dangersOf(await inspect(await build(t, (registry) => {
+    registry.register(Person, {
+      auth: people, exclude: ['password'], scope: (user) => user.kind === 'staff' ? {} : { id: user.id }
+    })
+  }, { tables: [Person] }))), [
+    'person: users may change other users, their passwords too', /^person: its scope depends/
+  ])
+})
+
 test('columns that a scope names need an index, and an index of a scope serves every list', async (t) => {
   const unindexed = async (
     auth: Policy<Member>, scope: (user: Member | null) => object | null, prepare?: (db: AnyKysely) => Promise<unknown>

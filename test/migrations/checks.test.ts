@@ -11,7 +11,7 @@ import { dialects } from '../../lib/database/dialects.js'
 import type { CheckRow } from '../../lib/engines/catalog.js'
 import { changedChecks } from '../../lib/tables/changed-checks.js'
 import { readTables } from '../../lib/tables/read-tables.js'
-import { writeMigration } from '../../lib/tools.js'
+import { introspect, writeMigration } from '../../lib/tools.js'
 import { engine, openDatabase } from '../support/database.js'
 import { compilers } from '../support/compilers.js'
 import { importMigration } from './run-migration.js'
@@ -190,4 +190,40 @@ test('D-268: no check of a table that createTables() made from the model differs
   await sql.raw('alter table same rename to other').execute(db)
   const Other = defineModel('Other', fields)
   t.strictSame((await writeMigration(db, [Other])).differences, [])
+})
+
+test('tables of createTables need no migration for the models that introspect makes of them', async (t) => {
+  const Parent = defineModel('Parent', { id: uuid(), name: text({ unique: true }) })
+  const Named = defineModel('Named', { id: text({ maxLength: 20 }), title: text() })
+  const Whole = defineModel('Whole', {
+    parent: foreignKey(() => Parent),
+    named: foreignKey(() => Named, { nullable: true, onDelete: 'set null' }),
+    plain: text(),
+    short: text({ minLength: 2, maxLength: 40, default: 'ab' }),
+    unique: text({ unique: true, minLength: 1 }),
+    state: text({ enum: ['open', 'done'], default: 'open' }),
+    one: text({ enum: ['a b'], nullable: true }),
+    count: integer({ minimum: -5, maximum: 100, default: 7 }),
+    free: integer({ nullable: true }),
+    ratio: number({ minimum: -0.5, maximum: 1e9, default: 0.25 }),
+    big: bigint({ default: '9007199254740993' }),
+    price: decimal({ precision: 10, scale: 2, default: '1.50' }),
+    done: boolean({ default: false }),
+    at: datetime({ default: 'now' }),
+    day: date({ nullable: true }),
+    data: json({ nullable: true }),
+    token: uuid({ nullable: true }),
+    secret: password({ minLength: 8 })
+  }, { unique: [['count', 'state']] })
+  const db = await openDatabase(t)
+  await createTables(db, [Parent, Named, Whole])
+  const { models } = await introspect(db)
+  t.strictSame(await writeMigration(db, models), { source: undefined, differences: [] })
+  const { fields } = models.find(({ name }) => name === 'Whole')!
+  const options = (name: string) => (fields as Record<string, { readonly options: object }>)[name]?.options
+  t.match(options('short'), { minLength: 2, maxLength: 40, default: 'ab' })
+  t.strictSame(options('state'), { enum: ['open', 'done'], default: 'open' })
+  t.strictSame(options('one'), { nullable: true, enum: ['a b'] })
+  t.strictSame(options('count'), { minimum: -5, maximum: 100, default: 7 })
+  t.strictSame(options('ratio'), { minimum: -0.5, maximum: 1e9, default: 0.25 })
 })

@@ -21,14 +21,14 @@ const cases: Readonly<Record<string, FieldCase>> = {
   cost: {
     field: decimal(),
     accepted: ['0', '-0.01', '9999999999999.9'],
-    refused: ['1.234', '10000000000000', '.5', '01']
+    refused: ['1.234', '10000000000000', '.5', '01', '-0', '-0.00']
   },
-  share: { field: decimal({ precision: 3, scale: 3 }), accepted: ['0.999', '0'], refused: ['1', '0.1234'] },
-  pieces: { field: decimal({ precision: 2, scale: 0 }), accepted: ['99', '-9'], refused: ['100', '1.0'] },
+  share: { field: decimal({ precision: 3, scale: 3 }), accepted: ['0.999', '0'], refused: ['1', '0.1234', '-0.000'] },
+  pieces: { field: decimal({ precision: 2, scale: 0 }), accepted: ['99', '-9'], refused: ['100', '1.0', '-0'] },
   big: {
     field: bigint(),
     accepted: ['9223372036854775807', '-9223372036854775808'],
-    refused: ['10000000000000000000', '-10000000000000000000']
+    refused: ['9223372036854775808', '-9223372036854775809', '10000000000000000000', '-0']
   },
   secret: { field: password(), accepted: [longest], refused: [`${longest}x`] },
   short: { field: password({ maxLength: 8 }), accepted: ['12345678'], refused: ['123456789'] },

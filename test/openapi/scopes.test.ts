@@ -35,6 +35,41 @@ test('fields that a scope fixes for a made-up user are not required in bodies', 
   t.match(document.operation('createProject').description, 'the server sets it: `company_id`.')
 })
 
+test('a field that a scope fixes for some users only is not required in bodies', async (t) => {
+  const Employee = defineModel('Employee', {
+    username: text(),
+    password: password(),
+    active: boolean(),
+    admin: boolean(),
+    company: foreignKey(() => Company),
+    kind: text({ enum: ['staff', 'customer'] }),
+    trusted: boolean()
+  })
+  const employees = userAuth(Employee, { fields: ['company', 'kind', 'trusted'], protect: 'all' })
+  const open = { ...hostAuth<Member>(() => null), open: ['create' as const] }
+  const { document } = await documentedApp(t, {
+    models: [Company, Employee, Project],
+    register: (registry) => {
+      registry.register(Project, { auth: employees, scope: (user) => user.admin ? { name: 'a' } : {} })
+      registry.register(Project, {
+        auth: employees, path: 'kinds', scope: (user) => user.kind === 'customer' ? { company: user.company } : {}
+      })
+      registry.register(Project, {
+        auth: employees, path: 'trusts', scope: (user) => user.trusted ? { name: 'a' } : { company: user.company }
+      })
+      registry.register(Project, { auth: open, path: 'open', scope: (user) => user === null ? { name: 'a' } : {} })
+      registry.register(Project, {
+        auth: hostAuth<Member>(() => null), path: 'read', scope: (user) => user === null ? { name: 'a' } : {}
+      })
+    }
+  })
+  const required = (name: string) => document.operation(`create${name}`).requestBody
+    ?.content['application/json']?.schema.required
+  t.strictSame(['Project', 'Kinds', 'Trusts', 'Open', 'Read'].map(required), [
+    ['company_id'], ['name'], undefined, ['company_id'], ['company_id', 'name']
+  ])
+})
+
 test('a field is required if a scope names several values for it, and not if it names a single one', async (t) => {
   const Task = defineModel('Task', { company: foreignKey(() => Company), done: text({ nullable: true }) })
   const scopes: readonly object[] = [

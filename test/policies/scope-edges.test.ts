@@ -3,7 +3,8 @@
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  boolean, defineModel, foreignKey, hostAuth, integer, key, number, text, uuid, type Field, type Identity, type Model
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, hostAuth, integer, key, number, text, uuid,
+  type Field, type Identity, type Model
 } from '../../lib/index.js'
 import { engine } from '../support/database.js'
 import { buildApp } from '../support/site.js'
@@ -58,6 +59,37 @@ test('a reference to a record that everybody sees, but that leads out of the sco
   t.equal((await post('/api/project/', { company: 99, name: 'x' }, as(1))).statusCode, 400)
   t.equal((await rowsOf('project')).length, 3)
   t.equal((await post('/api/project/', { company: 1, name: 'x' }, as(1))).statusCode, 201)
+})
+
+test('scopes take moments, days, bigints and decimals as texts, and no Date, bigint or number for them', async (t) => {
+  const Sale = defineModel('Sale', { at: datetime(), day: date(), size: bigint(), cost: decimal() })
+  const scopes: Readonly<Record<string, object>> = {
+    texts: {
+      at__gte: '2026-01-01 10:00:00', day: '2026-01-01', size__gt: '9007199254740992', cost__lte: '12.5'
+    },
+    moment: { at: '2026-01-01T11:00:00+01:00' },
+    later: { day__gt: '2026-01-01' },
+    larger: { size__gt: '9007199254740993' },
+    at: { at__lt: new Date() },
+    day: { day__lt: new Date() },
+    size: { size__gt: 1n },
+    cost: { cost__gt: 1 }
+  }
+  const { get } = await buildApp(t, {
+    models: [Sale],
+    rows: { sale: [{ id: 1, at: '2026-01-01 10:00:00', day: '2026-01-01', size: '9007199254740993', cost: '12.50' }] },
+    undocumented: 'scopes with values of each kind',
+    register: (registry) => {
+      for (const [path, scope] of Object.entries(scopes)) {
+        registry.register(Sale, { path, auth: members, scope: () => scope as never })
+      }
+    }
+  })
+  const found = Object.keys(scopes).map(async (path) => {
+    const { statusCode, body } = await get(`/api/${path}/`, as(1))
+    return statusCode === 200 ? JSON.parse(body).objects.length : statusCode
+  })
+  t.strictSame(await Promise.all(found), [1, 1, 0, 0, 500, 500, 500, 500])
 })
 
 test('D-139: two models of one table have scopes of their own for references', async (t) => {

@@ -46,7 +46,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'type plugin/scheduling', 'openapi', 'type resource', 'response', 'schemas', 'policy', 'database', 'plan',
     'request', 'type model', 'type engines', 'values', 'errors'
   ],
-  tables: ['schemas', 'database', 'plan', 'model', 'engines', 'errors'],
+  tables: ['schemas', 'database', 'plan', 'model', 'engines', 'errors', 'type values'],
   plugin: [
     'tables', 'routes', 'plugin/scheduling', 'resource', 'response', 'schemas', 'policy', 'database', 'plan',
     'request', 'model', 'suggest', 'events', 'errors'
@@ -62,7 +62,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'plugin', 'type resource', 'policy', 'sql', 'plan', 'request', 'model', 'fields', 'type engines', 'values',
     'errors'
   ],
-  'tooling/introspect': ['schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'],
+  'tooling/introspect': [
+    'tables', 'schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'
+  ],
   'tooling/migration': ['tooling/introspect', 'tables', 'database', 'suggest', 'type model', 'type engines'],
   'tooling/cli': [
     'tooling/introspect', 'tooling/migration', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables',

@@ -1,14 +1,17 @@
 // @once: compiles schemas, without a database
 
+import assert from 'node:assert/strict'
 import { Ajv } from 'ajv'
 import { formatNames } from 'ajv-formats/dist/formats.js'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { fieldKinds } from '../../lib/fields/field-kinds.js'
+import { kindDocumentation } from '../../lib/fields/kind-documentation.js'
 import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid,
   type Field, type Model
 } from '../../lib/index.js'
+import { bigintPattern, bigintText, decimal as decimalText, decimalPattern } from '../../lib/values/values.js'
 import { checkCompiler } from '../../schemas/check.js'
 import { formats } from '../../schemas/formats.js'
 import { shapeSchema } from '../../schemas/shapes.js'
@@ -84,4 +87,29 @@ test('options that defineModel permits give schemas that are sound and can be co
     }
   }))
   t.ok(models > 100 * share, `${models} models`)
+})
+
+test('patterns of bigints and decimals permit what the API accepts, and nothing else', async (t) => {
+  const limit = 2n ** 63n
+  const number = fc.oneof(
+    fc.bigInt({ min: -2n * limit, max: 2n * limit }).map(String),
+    fc.integer({ min: 0, max: 18 }).chain((zeros) => fc.bigInt({ min: -100n, max: 100n })
+      .map((delta) => String(limit / 10n ** BigInt(zeros) * 10n ** BigInt(zeros) + delta))),
+    fc.stringMatching(/^[-+]?[01]{0,2}[.]?[0-9]{0,4}$/)
+  )
+  const digits = fc.integer({ min: 1, max: 15 }).chain((precision) =>
+    fc.record({ precision: fc.constant(precision), scale: fc.integer({ min: 0, max: precision }) }))
+  const matches = (pattern: unknown, text: string): boolean => new RegExp(String(pattern), 'u').test(text)
+  const edges = [limit, limit - 1n, -limit, -limit - 1n, 0n, 10n ** 18n, 10n ** 19n].map(String)
+  const anyBigint = fc.oneof(number, fc.constantFrom(...edges, '-0', '', '-', '01', '1.0'))
+  await holds(t, 1000, fc.asyncProperty(anyBigint, async (text) => {
+    assert.equal(matches(bigintPattern, text), bigintText(text) !== undefined)
+  }))
+  const anyDecimal = fc.oneof(number, fc.constantFrom('-0', '-0.0', '-0.00', '-0.01', '0.', '00'))
+  await holds(t, 1000, fc.asyncProperty(digits, anyDecimal, async (options, text) => {
+    const isAccepted = decimalText(text, options) !== undefined
+    assert.equal(matches(kindDocumentation.decimal.body?.(options)['pattern'], text), isAccepted)
+    if (isAccepted) assert.ok(matches(decimalPattern, text))
+  }))
+  for (const text of ['-0', '-0.000', '-0.', '01', '.5']) t.notOk(matches(decimalPattern, text), text)
 })

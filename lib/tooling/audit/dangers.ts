@@ -61,8 +61,8 @@ function referencesTo (users: ReadonlySet<Model>, resource: Resource): readonly 
  * column.
  */
 function seesOnlyOwn (resource: Resource, { field }: Column): boolean {
-  return visibleRecordsOf(resource).some((seen) =>
-    seen.user === 'user' && seen.sees === 'some' && seen.conditions.includes(`${field} = user.id`))
+  return visibleRecordsOf(resource).some((seen) => seen.user === 'user' && seen.sees === 'some' &&
+    seen.dependsOn.length === 0 && seen.conditions.includes(`${field} = user.id`))
 }
 
 function fieldDangers (resource: Resource, all: readonly Resource[]): readonly Danger[] {

@@ -1,10 +1,10 @@
 import type { Column } from '../../model/column.js'
 import { fixedBy } from '../../plan/plan-guarded-write.js'
-import { placeholderName, type MadeUpUser } from '../../policy/made-up-users.js'
+import { madeUpUsers, type MadeUpUser } from '../../policy/made-up-users.js'
 import type { ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
-import { isMember, looksForAdmin, watched, type Audience } from './audience.js'
-import { evaluate, madeUpUsers } from './visible-records.js'
+import { isMember, type Audience } from './audience.js'
+import { evaluate } from './visible-records.js'
 
 /**
  * Returns the columns for which the scope of a resource permits each user of an audience only one value, so that no
@@ -27,18 +27,7 @@ export function fixedColumns (resource: Resource, audience: Audience): readonly 
  * the flag and about users without it.
  */
 function fixedFor (resource: Resource, rule: ScopeRule, user: MadeUpUser): readonly Column[] {
-  const isAdminLook = looksForAdmin(resource.policy)
-  const looks: string[] = []
-  let given: unknown
-  const scopeOf: ScopeRule['scope'] = (identity) => {
-    given = rule.scope(identity && watched(identity, (name) => { if (!isAdminLook(name)) looks.push(String(name)) }))
-    return given
-  }
-  const { scope } = evaluate({ ...rule, scope: scopeOf }, user)
-  for (const value of Object.values(Object(given)).flat()) {
-    const [, name] = (placeholderName(value) ?? user.names.get(value))?.split('.') ?? []
-    if (name !== undefined && looks.includes(name)) looks.splice(looks.indexOf(name), 1)
-  }
+  const { scope, dependsOn } = evaluate(rule, user)
   const single = scope.filter(({ operator }) => operator !== 'in')
-  return looks.length > 0 ? [] : [...fixedBy({ scope: single }, resource).keys()]
+  return dependsOn.length > 0 ? [] : [...fixedBy({ scope: single }, resource).keys()]
 }

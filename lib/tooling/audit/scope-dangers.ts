@@ -1,6 +1,6 @@
 import { isForeignKey } from '../../model/column.js'
 import { hidingResource } from '../../policy/hiding-resource.js'
-import { nobody } from '../../policy/made-up-users.js'
+import { madeUpUsers, nobody } from '../../policy/made-up-users.js'
 import type { Operation } from '../../policy/operations.js'
 import { knowsUsersOf } from '../../policy/protection.js'
 import type { ScopeRule } from '../../policy/visibility.js'
@@ -8,14 +8,14 @@ import type { Resource } from '../../resource/resource.js'
 import { isMember, isWide } from './audience.js'
 import type { Danger } from './danger.js'
 import { audiencesOf } from './permissions.js'
-import { evaluate, madeUpUsers, visibleRecordsOf } from './visible-records.js'
+import { evaluate, visibleRecordsOf } from './visible-records.js'
 
 /** A resource with a scope. */
 type Scoped = Resource & { readonly scopeRule: ScopeRule }
 
 /** Returns the dangers in the scope of a resource, or in the lack of a scope if other resources have one. */
 export function scopeDangers (resource: Resource, all: readonly Resource[]): readonly Danger[] {
-  if (isScoped(resource)) return excessDangers(resource)
+  if (isScoped(resource)) return [...excessDangers(resource), ...unseenDangers(resource)]
   return [...leakDangers(resource, all.filter(isScoped)), ...referenceDangers(resource, hidingResource(resource, all))]
 }
 
@@ -39,6 +39,14 @@ function excessDangers (resource: Scoped): readonly Danger[] {
     ...sees('nobody') === 'everything' && isBounded('user') ? [excess('anybody without a login', 'users')] : [],
     ...sees('user') === 'everything' && isBounded('admin') ? [excess('users', 'admins')] : []
   ]
+}
+
+/** Returns a danger if a scope may show other records to users with other values of a property, such as a role. */
+function unseenDangers (resource: Scoped): readonly Danger[] {
+  const names = new Set(visibleRecordsOf(resource).flatMap(({ dependsOn }) => dependsOn))
+  if (names.size === 0) return []
+  const why = `its scope depends on ${[...names].join(', ')}, and was tried with made-up values only`
+  return [{ resource: resource.name, why }]
 }
 
 /**
@@ -86,8 +94,10 @@ function referenceDangers ({ name }: Resource, hiding: Resource | undefined): re
 function unboundedUsers (resource: Resource, rule: ScopeRule): string {
   const { policy, owner } = resource
   const isKnown = knowsUsersOf(rule.policy, policy)
-  const bounded = madeUpUsers(policy).filter((user) =>
-    user.name !== 'admin' && evaluate(rule, isKnown ? user : nobody).outcome.sees !== 'everything')
+  const bounded = madeUpUsers(policy).filter((user) => {
+    const { outcome: { sees }, dependsOn } = evaluate(rule, isKnown ? user : nobody)
+    return user.name !== 'admin' && (sees !== 'everything' || dependsOn.length > 0)
+  })
   const audiences = audiencesOf(resource)
   // A create shows no other record. If records have owners, only the owner may change or delete a record.
   const others: readonly Operation[] = owner === undefined ? ['list', 'read', 'update', 'delete'] : ['list', 'read']

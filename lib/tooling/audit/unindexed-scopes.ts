@@ -4,12 +4,13 @@ import type { Model } from '../../model/define-model.js'
 import { planList } from '../../plan/plan-list.js'
 import { unscoped, type Scope, type ScopeCondition } from '../../plan/viewer.js'
 import { parseListQuery } from '../../request/list-query.js'
+import { madeUpUsers } from '../../policy/made-up-users.js'
 import type { Resource } from '../../resource/resource.js'
 import { isMember } from './audience.js'
 import { isSought } from './explain.js'
 import { audiencesOf } from './permissions.js'
 import { sampleValues } from '../../plan/sample.js'
-import { evaluate, madeUpUsers } from './visible-records.js'
+import { evaluate } from './visible-records.js'
 
 /**
  * Returns the scopes of those {@link madeUpUsers} who may list a resource and see records there; none if the resource

@@ -1,11 +1,11 @@
 import type { Operator } from '../../fields/operators.js'
 import { pathName } from '../../plan/path.js'
 import { everything, type Scope } from '../../plan/viewer.js'
-import { madeUpUser, nobody, placeholderName, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
-import type { AnyPolicy } from '../../policy/policy.js'
+import { madeUpUsers, placeholderName, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
 import { withTypedValues } from '../../policy/typed-scope.js'
 import { scopeFor, type ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
+import { looksForAdmin, watched } from './audience.js'
 
 /** The records that a scope shows to one of the {@link madeUpUsers}, or the failure of the scope. */
 export type ScopeOutcome =
@@ -25,25 +25,26 @@ export type ScopeOutcome =
  * The records of a resource that a user with made-up properties sees: a `user`, an `admin`, or `nobody`, a client that
  * is not logged in.
  */
-export type VisibleRecords = { readonly resource: string, readonly user: MadeUpName } & ScopeOutcome
+export type VisibleRecords = {
+  readonly resource: string
+  readonly user: MadeUpName
+  /**
+   * Properties such as `user.kind` that the scope reads, but does not return as values. Users with other values of them
+   * may see other records.
+   */
+  readonly dependsOn: readonly string[]
+} & ScopeOutcome
 
 /** Returns what each of the {@link madeUpUsers} of a resource sees. Empty if the resource has no scope. */
 export function visibleRecordsOf ({ name, policy, scopeRule }: Resource): readonly VisibleRecords[] {
   if (scopeRule === undefined) return []
-  return madeUpUsers(policy).map((user) => ({ resource: name, user: user.name, ...evaluate(scopeRule, user).outcome }))
-}
-
-/**
- * Returns the users who are made up to ask a policy or a scope about them: a user and an admin. The list begins with
- * `nobody`, a client that is not logged in, if the policy lets anybody do some operation. The list has no admin if the
- * policy finds its users in a model that has no field for admins.
- */
-export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
-  const { found } = Object(policy.login)
-  const hasAdmins = found === undefined || found.admin !== undefined
-  return [
-    ...policy.open.length > 0 ? [nobody] : [], madeUpUser(policy, false), ...hasAdmins ? [madeUpUser(policy, true)] : []
-  ]
+  const evaluations = madeUpUsers(policy).map((user) => ({ user: user.name, ...evaluate(scopeRule, user) }))
+  const returned = new Set(evaluations.flatMap((evaluation) => evaluation.returned))
+  return evaluations.map(({ user, outcome, dependsOn, returned: own }) => {
+    // `({ admin, id }) => admin ? {} : { id }` reads the id of an admin, too, but does not depend on it.
+    const unsure = dependsOn.filter((property) => own.includes(property) || !returned.has(property))
+    return { resource: name, user, dependsOn: unsure, ...outcome }
+  })
 }
 
 /** Result of {@link evaluate}. */
@@ -52,6 +53,9 @@ export interface Evaluation {
   readonly scope: Scope
   /** Says if the made-up user sees all records, none, or those that meet conditions, or that `scope` failed. */
   readonly outcome: ScopeOutcome
+  readonly dependsOn: VisibleRecords['dependsOn']
+  /** Properties whose values the scope returned. */
+  readonly returned: readonly string[]
 }
 
 /**
@@ -60,17 +64,37 @@ export interface Evaluation {
  */
 export function evaluate (rule: ScopeRule, user: MadeUpUser): Evaluation {
   let given: unknown
+  const isAdminLook = looksForAdmin(rule.policy)
+  const looks: string[] = []
+  const tell = (name?: PropertyKey): void => { if (!isAdminLook(name)) looks.push(String(name ?? '*')) }
   const scopeOf: ScopeRule['scope'] = (identity) => {
-    given = rule.scope(identity)
+    given = rule.scope(identity && watched(identity, tell))
     return withTypedValues(rule.model, given)
   }
   try {
     const scope = scopeFor({ ...rule, scope: scopeOf }, user.identity)
-    return { scope, outcome: outcomeOf(scope, given, user) }
+    return { scope, outcome: outcomeOf(scope, given, user), ...usesOf(looks, given, user) }
   } catch (error) {
     const { message, cause } = error as Error
-    return { scope: everything, outcome: { sees: 'fails', message: cause instanceof Error ? cause.message : message } }
+    const reason = cause instanceof Error ? cause.message : message
+    return { scope: everything, outcome: { sees: 'fails', message: reason }, dependsOn: [], returned: [] }
   }
+}
+
+/**
+ * Returns the properties whose values a scope returned, and those that it read more often than it returned them, such
+ * as a role. Flags for admins are not among the `looks`, because the scope is evaluated with and without the flag.
+ */
+function usesOf (
+  looks: readonly string[], given: unknown, { names }: MadeUpUser
+): Pick<Evaluation, 'dependsOn' | 'returned'> {
+  const returned = Object.values(Object(given)).flat().map(String).flatMap((value) => [
+    ...[...names].filter(([made]) => value.includes(String(made))).map(([, name]) => name),
+    ...[...value.matchAll(/<(user\.[^<>]+)>/g)].map(([, name = '']) => name)
+  ]).map((path) => path.split('.', 2).join('.'))
+  const rest = looks.map((name) => `user.${name}`)
+  for (const name of returned) if (rest.includes(name)) rest.splice(rest.indexOf(name), 1)
+  return { dependsOn: [...new Set(rest)], returned }
 }
 
 function outcomeOf (scope: Scope, given: unknown, user: MadeUpUser): ScopeOutcome {

@@ -65,12 +65,13 @@ const userNames: Readonly<Record<VisibleRecords['user'], string>> = {
  * `project: a user sees company = user.company`.
  */
 function scopeLine (visible: VisibleRecords): string {
-  const { resource, user, sees } = visible
+  const { resource, user, sees, dependsOn } = visible
   const name = userNames[user]
   if (sees === 'fails') return `${resource}: for ${name} it fails: ${visible.message}`
   // "Nobody sees" would say the opposite.
   const who = user === 'nobody' ? 'who is not logged in' : name
-  return `${resource}: ${who} sees ${sees === 'some' ? visible.conditions.join(' and ') : sees}`
+  const unseen = dependsOn.length === 0 ? '' : `, but this depends on ${dependsOn.join(', ')}`
+  return `${resource}: ${who} sees ${sees === 'some' ? visible.conditions.join(' and ') : sees}${unseen}`
 }
 
 function dangerTable (dangers: readonly Danger[]): string {

@@ -5,6 +5,7 @@ import { describedAs, type DescribedType } from '../../engines/described-types.j
 import type { FieldKind } from '../../fields/field-kinds.js'
 import { isSqlName } from '../../model/check-options.js'
 import type { FieldOptions } from '../../values/field-options.js'
+import { optionsOf } from './checked-options.js'
 import { withDefault, type DefaultSetting, type Source } from './field-default.js'
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
@@ -73,8 +74,7 @@ function isReference ({ field }: PlannedColumn): boolean {
 /** Returns the place of a column in the order of naming: 0 if it keeps its name, 1 if not, 2 for a foreign key. */
 function rankOf (plan: PlannedColumn): 0 | 1 | 2 {
   const { name } = plan.source.column
-  if (isReference(plan)) return 2
-  return fieldName(name) === name ? 0 : 1
+  return isReference(plan) ? 2 : fieldName(name) === name ? 0 : 1
 }
 
 /** Plans the columns of a table except `keyColumn`. Adds notes about those left out or declared differently. */
@@ -162,7 +162,7 @@ async function planValue (
   return {
     kind,
     options: {
-      ...(kind === described.kind && described.options),
+      ...(kind === described.kind && optionsOf(described, table.checked.get(column.name))),
       ...commonOptions(column, table, kind),
       ...(isUnshown && { nullable: true })
     }

@@ -3,7 +3,9 @@ import { readHandle, type AnyKysely, type Handle } from '../../database/engine.j
 import { isYes, type ColumnRow, type KeyRow, type ReferenceRow } from '../../engines/catalog.js'
 import { errors, messageOf } from '../../errors.js'
 import { suggestion } from '../../suggest.js'
+import type { FieldOptions } from '../../values/field-options.js'
 import { uuid } from '../../values/values.js'
+import { readChecked } from './checked-options.js'
 
 /** The target of a foreign key that has one column. */
 export type FoundReference = Pick<ReferenceRow, 'target' | 'targetColumn' | 'onDelete'>
@@ -39,6 +41,8 @@ export interface FoundTable {
   /** Those of columns that have several, if they refer to something else than the one in `references`. */
   readonly furtherReferences: readonly ReferenceRow[]
   readonly sharedReferences: readonly SharedReference[]
+  /** Options of fields that the checks of createTables() stand for, by the column. */
+  readonly checked: ReadonlyMap<string, FieldOptions>
 }
 
 /** Tables of Kysely's migrator, which get no models. */
@@ -52,7 +56,8 @@ const migratorTables = new Set(['kysely_migration', 'kysely_migration_lock'])
  * @throws REST_MODELS_INVALID_OPTIONS if a named table does not exist
  */
 export async function readDatabase (handle: AnyKysely, only?: readonly string[]): Promise<readonly FoundTable[]> {
-  const { db, dialect: { catalog } } = readHandle(handle)
+  const { db, dialect } = readHandle(handle)
+  const { catalog } = dialect
   const { rows: all } = await catalog.tables.execute(db)
   const tables = all.filter(({ name }) => !migratorTables.has(name))
   const unknown = only?.find((name) => !tables.some((table) => table.name === name))
@@ -63,18 +68,17 @@ export async function readDatabase (handle: AnyKysely, only?: readonly string[])
   const { rows: columns } = await catalog.columns.execute(db)
   const { rows: keys } = await catalog.keys.execute(db)
   const { rows: references } = await catalog.references.execute(db)
+  const { rows: checks } = await catalog.checks.execute(db)
   const ofTable = <Row extends { readonly table: string }>(rows: readonly Row[], name: string): Row[] =>
     rows.filter(({ table }) => table === name)
-  return tables.filter(({ name }) => only?.includes(name) ?? true).map(({ name, kind }) => {
-    const own = ofTable(columns, name)
-    return {
-      name,
-      kind,
-      columns: own,
-      ...readKeys(ofTable(keys, name), own),
-      ...readReferences(ofTable(references, name))
-    }
-  })
+  return tables.filter(({ name }) => only?.includes(name) ?? true).map(({ name, kind }) => ({
+    name,
+    kind,
+    columns: ofTable(columns, name),
+    ...readKeys(ofTable(keys, name), ofTable(columns, name)),
+    ...readReferences(ofTable(references, name)),
+    checked: readChecked(ofTable(checks, name), dialect)
+  }))
 }
 
 function readKeys (
