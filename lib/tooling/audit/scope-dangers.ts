@@ -15,7 +15,7 @@ type Scoped = Resource & { readonly scopeRule: ScopeRule }
 
 /** Returns the dangers in the scope of a resource, or in the lack of a scope if other resources have one. */
 export function scopeDangers (resource: Resource, all: readonly Resource[]): readonly Danger[] {
-  if (isScoped(resource)) return [...excessDangers(resource), ...unseenDangers(resource)]
+  if (isScoped(resource)) return [...excessDangers(resource), ...unknownDangers(resource)]
   return [...leakDangers(resource, all.filter(isScoped)), ...referenceDangers(resource, hidingResource(resource, all))]
 }
 
@@ -41,12 +41,17 @@ function excessDangers (resource: Scoped): readonly Danger[] {
   ]
 }
 
-/** Returns a danger if a scope may show other records to users with other values of a property, such as a role. */
-function unseenDangers (resource: Scoped): readonly Danger[] {
-  const names = new Set(visibleRecordsOf(resource).flatMap(({ dependsOn }) => dependsOn))
-  if (names.size === 0) return []
-  const why = `its scope depends on ${[...names].join(', ')}, and was tried with made-up values only`
-  return [{ resource: resource.name, why }]
+/**
+ * Returns a danger if a scope shows every record to a user whose properties, such as a role, have values that it cannot
+ * know, and fewer to others. A role that is added later would then see every record.
+ */
+function unknownDangers (resource: Scoped): readonly Danger[] {
+  return visibleRecordsOf(resource)
+    .filter(({ user, sees, dependsOn }) => user === 'user' && sees === 'everything' && dependsOn.length > 0)
+    .map(({ dependsOn }) => {
+      const why = `its scope shows every record if ${dependsOn.join(' or ')} is a value that it does not know`
+      return { resource: resource.name, why }
+    })
 }
 
 /**
