@@ -108,7 +108,7 @@ test('D-295: after 10 ms, the rest of a group is committed with the next one', a
   t.match(groups, [{ writes: 2 }, { writes: 2 }])
 })
 
-test('D-295: if one waits for something else, the others run by themselves, and for a second no group forms', async (t) => {
+test('D-295: if one waits for something else, the others run alone, and no group forms for a second', async (t) => {
   const { each, words, expectMany, groups, commits, putForward } = await openWords(t)
   const slow: Statement = async (transaction) => {
     await add('slow')(transaction)
