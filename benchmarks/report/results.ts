@@ -33,9 +33,9 @@ Ours does three things that the servers by hand do not do:
 - **Answers of one event-loop turn are sent together** (decision D-97). With 50 connections, a list of 20 then wakes the
   load generator 0.06 times instead of 0.94 times, on the same machine. The server's core does not wake clients on other
   machines, so over a network the gain is smaller. With one or two connections it makes no difference.
-- **Writes to SQLite in one event-loop turn are committed together** (decision D-98). With one or two connections it
-  makes no difference. With four, a create takes four fifths of the time. The longer a commit waits for the disk, the
-  more is saved.
+- **Writes to SQLite in one event-loop turn are committed together** (decisions D-98 and D-292). With one or two
+  connections it makes no difference. With four, a create takes four fifths of the time. The longer a commit waits for
+  the disk, the more is saved.
 - **Statements for PostgreSQL inherit what its driver would copy**, which saves 2 to 4 µs of each; see
   [measurements](measurements.md#statements-of-the-driver-pg). Sections from before 2026-11-28 are without it.
 

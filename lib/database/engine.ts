@@ -9,6 +9,8 @@ import { cacheShapes } from '../sql/shapes.js'
 import type { SqlContext } from '../sql/sql-context.js'
 import { dialects } from './dialects.js'
 import { turnsOf, type RecordTurns } from './record-turns.js'
+import { runTransaction } from './transaction.js'
+import { TransactionGroups, type RunTransaction } from './transaction-groups.js'
 
 /** Any Kysely instance, whatever its tables. */
 export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
@@ -24,6 +26,8 @@ export interface Handle {
   readonly events: Events
   /** Provides connections for transactions and for the check of health. */
   readonly provideConnection: ProvideConnection
+  /** Runs transactions together that come at once; undefined on a server, which commits those of many connections. */
+  readonly groups?: TransactionGroups | undefined
 }
 
 /** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
@@ -98,7 +102,10 @@ export function handleOf (
   db: Kysely<Tables>, dialect: Dialect, parts: Partial<Pick<Handle, 'host' | 'executor' | 'events'>> = {}
 ): Handle {
   const { host = db, events = eventsOf(host), executor = new KyselyExecutor(db, dialect, events) } = parts
-  return { db, host, dialect, executor, events, provideConnection: provideConnectionsOf(db, dialect) }
+  const provideConnection = provideConnectionsOf(db, dialect)
+  const runAlone: RunTransaction = (work) => runTransaction({ dialect, provideConnection, events }, work)
+  const groups = dialect.isEmbedded ? new TransactionGroups(runAlone, events) : undefined
+  return { db, host, dialect, executor, events, provideConnection, groups }
 }
 
 /** Returns the names of an object's class and of the classes that it extends. */

@@ -12,6 +12,12 @@ import type { Handle } from './engine.js'
 
 const commit: Query = { ...CompiledQuery.raw(commitText), label: { operation: 'commit', resource: null } }
 const rollback = CompiledQuery.raw(rollbackText)
+const savepoint = CompiledQuery.raw('savepoint rest_models_write')
+const release = CompiledQuery.raw('release savepoint rest_models_write')
+const rollbackToSavepoint = CompiledQuery.raw('rollback to savepoint rest_models_write')
+
+/** Thrown when a transaction has ended before its commit, so that all that it did is undone. */
+export class Undone extends Error {}
 
 /** Runs statements in an open transaction. It repeats none of them: only all of them together can be repeated. */
 export class OpenTransaction implements Executor {
@@ -33,6 +39,24 @@ export class OpenTransaction implements Executor {
 
   readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
     return this.ask<Row>(query).then((result) => toArrays(result, keys))
+  }
+
+  /**
+   * Calls `work` in a savepoint, and undoes what it did if it throws.
+   *
+   * @throws what `work` throws; {@link Undone} if the savepoint is gone, because a statement has ended the transaction
+   */
+  async inSavepoint<Result> (work: () => Promise<Result>): Promise<Result> {
+    await this.#connection.executeQuery(savepoint)
+    try {
+      const result = await work()
+      await this.#connection.executeQuery(release)
+      return result
+    } catch (failure) {
+      await this.#connection.executeQuery(rollbackToSavepoint).catch(() => { throw new Undone() })
+      await this.#connection.executeQuery(release)
+      throw failure
+    }
   }
 
   /**
@@ -80,14 +104,16 @@ export class OpenTransaction implements Executor {
 export async function inTransaction<Result> (
   handle: Handle, work: (transaction: OpenTransaction) => Promise<Result>, label?: StatementLabel
 ): Promise<Result> {
-  const { executor, events } = handle
+  const { executor, events, groups } = handle
   return executor instanceof OpenTransaction
     ? await work(executor)
-    : await withRetries(async () => await attempt(handle, work), events, label)
+    : await withRetries(async () => await (groups?.run(work) ?? runTransaction(handle, work)), events, label)
 }
 
-async function attempt<Result> (
-  { dialect, provideConnection, events }: Handle, work: (transaction: OpenTransaction) => Promise<Result>
+/** Begins a transaction, calls `work` and commits, once: {@link inTransaction} repeats it. */
+export async function runTransaction<Result> (
+  { dialect, provideConnection, events }: Pick<Handle, 'dialect' | 'provideConnection' | 'events'>,
+  work: (transaction: OpenTransaction) => Promise<Result>
 ): Promise<Result> {
   let hasBegun = false
   try {

@@ -1,7 +1,6 @@
 // @once: about what the app says of itself
 
 import { EventEmitter } from 'node:events'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server } from 'node:net'
 import SQLite from 'better-sqlite3'
@@ -11,7 +10,7 @@ import { Events, codeOf, type EventListener } from '../../lib/events/events.js'
 import { unavailable } from '../../lib/errors.js'
 import restModels, {
   boolean, createTables, defineModel, foreignKey, hashPassword, openAuth, password, text, userAuth,
-  type DiagnosticsMessages, type RestModelsOptions
+  type RestModelsOptions
 } from '../../lib/index.js'
 import { NodeConnections } from '../../lib/engines/server/node-connections.js'
 import { Nodes, NoneIsFree } from '../../lib/engines/server/nodes.js'
@@ -23,19 +22,10 @@ import { logEvents } from '../../lib/plugin/event-log.js'
 import { Connections } from '../../lib/plugin/scheduling/connections.js'
 import { SlotQueue } from '../../lib/plugin/scheduling/slot-queue.js'
 import { openSqlite } from '../../lib/sqlite.js'
+import { listen } from '../support/listen.js'
 import { basic, client } from '../support/site.js'
 
-type Name = keyof DiagnosticsMessages
 type Line = Readonly<Record<string, unknown>>
-
-/** Lists the messages of a channel until the test ends. */
-function listen<N extends Name> (t: Test, name: N): Array<DiagnosticsMessages[N]> {
-  const messages: Array<DiagnosticsMessages[N]> = []
-  const note = (message: unknown): void => { messages.push(message as DiagnosticsMessages[N]) }
-  subscribe(name, note)
-  t.teardown(() => { unsubscribe(name, note) })
-  return messages
-}
 
 /** A logger of Fastify that keeps its lines. */
 function keepLog () {
