@@ -1,33 +1,29 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { provideConnectionsOf, type ProvideConnection } from '../engines/connection-queue.js'
 import type { Dialect, Requirement } from '../engines/dialect.js'
-import { executorsOf, type Executor, type Role, type Tables } from '../engines/executor.js'
+import { executorsOf, type Role, type Tables } from '../engines/executor.js'
 import { KyselyExecutor } from '../engines/kysely-executor.js'
 import { errors } from '../errors.js'
-import { eventsOf, type Events } from '../events/events.js'
+import { eventsOf } from '../events/events.js'
 import { cacheShapes } from '../sql/shapes.js'
 import type { SqlContext } from '../sql/sql-context.js'
 import { dialects } from './dialects.js'
 import { turnsOf, type RecordTurns } from './record-turns.js'
-import { runTransaction } from './transaction.js'
-import { TransactionGroups, type RunTransaction } from './transaction-groups.js'
+import { runAlone, type RunTransaction, type TransactionHandle } from './transaction.js'
+import { TransactionGroups } from './transaction-groups.js'
 
 /** Any Kysely instance, whatever its tables. */
 export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
 
 /** A database, its dialect, and the executor that runs statements on it. */
-export interface Handle {
+export interface Handle extends TransactionHandle {
   /** The application's Kysely instance without its Kysely plugins, which may rename columns. */
   readonly db: Kysely<Tables>
   /** The application's Kysely instance as it was given, with its Kysely plugins. */
   readonly host: Kysely<Tables>
   readonly dialect: Dialect
-  readonly executor: Executor
-  readonly events: Events
   /** Provides connections for transactions and for the check of health. */
   readonly provideConnection: ProvideConnection
-  /** Runs transactions together that come at once; undefined on a server, which commits those of many connections. */
-  readonly groups?: TransactionGroups | undefined
 }
 
 /** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
@@ -103,9 +99,11 @@ export function handleOf (
 ): Handle {
   const { host = db, events = eventsOf(host), executor = new KyselyExecutor(db, dialect, events) } = parts
   const provideConnection = provideConnectionsOf(db, dialect)
-  const runAlone: RunTransaction = (work) => runTransaction({ dialect, provideConnection, events }, work)
-  const groups = dialect.isEmbedded ? new TransactionGroups(runAlone, events) : undefined
-  return { db, host, dialect, executor, events, provideConnection, groups }
+  const alone: RunTransaction = (work) => runAlone(dialect, events, provideConnection, work)
+  // A server commits the transactions of several connections together by itself.
+  const groups = dialect.isEmbedded ? new TransactionGroups(alone, events) : undefined
+  const runTransaction: RunTransaction = groups === undefined ? alone : (work) => groups.run(work)
+  return { db, host, dialect, executor, events, provideConnection, runTransaction }
 }
 
 /** Returns the names of an object's class and of the classes that it extends. */

@@ -13,8 +13,8 @@ export interface TransactionEngine extends Engine {
 
 /** Returns an engine whose statements are part of a transaction. A spread of a frozen object would take longer. */
 export function insideOf (transaction: OpenTransaction, engine: Engine): TransactionEngine {
-  const { db, host, dialect, events, provideConnection, shapes, turns } = engine
-  return { db, host, dialect, executor: transaction, events, provideConnection, shapes, turns }
+  const { db, host, dialect, events, provideConnection, runTransaction, shapes, turns } = engine
+  return { db, host, dialect, executor: transaction, events, provideConnection, runTransaction, shapes, turns }
 }
 
 /** A record to lock, and what must hold for it. */

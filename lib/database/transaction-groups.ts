@@ -2,13 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { BurstDetector } from '../engines/event-loop-turn.js'
 import { errors } from '../errors.js'
 import type { Events } from '../events/events.js'
-import { Undone, type OpenTransaction } from './transaction.js'
-
-/** What a transaction does between its begin and its commit. */
-type Work<Result> = (transaction: OpenTransaction) => Promise<Result>
-
-/** Begins a transaction, calls `work`, and commits what it did; rolls it back if `work` throws. */
-export type RunTransaction = <Result>(work: Work<Result>) => Promise<Result>
+import { Undone, type OpenTransaction, type RunTransaction, type Work } from './transaction.js'
 
 /** A transaction that waits for its group, and the functions that settle its promise. */
 interface Member {

@@ -1,4 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
+import type { ProvideConnection } from '../engines/connection-queue.js'
+import type { Dialect } from '../engines/dialect.js'
 import {
   commitText, rollbackText, type ArrayRows, type Executor, type Outcome, type Query, type Row
 } from '../engines/executor.js'
@@ -8,7 +10,6 @@ import { outcomeOf } from '../engines/kysely-executor.js'
 import { withRetries } from '../engines/retry.js'
 import { toArrays } from '../engines/rows.js'
 import { toStatementError, type Sent } from '../engines/statement-failure.js'
-import type { Handle } from './engine.js'
 
 const commit: Query = { ...CompiledQuery.raw(commitText), label: { operation: 'commit', resource: null } }
 const rollback = CompiledQuery.raw(rollbackText)
@@ -22,11 +23,11 @@ export class Undone extends Error {}
 /** Runs statements in an open transaction. It repeats none of them: only all of them together can be repeated. */
 export class OpenTransaction implements Executor {
   readonly #connection: DatabaseConnection
-  readonly #dialect: Handle['dialect']
+  readonly #dialect: Dialect
   readonly #events: Events
 
   constructor (
-    connection: DatabaseConnection, dialect: Handle['dialect'], events: Events = new Events()
+    connection: DatabaseConnection, dialect: Dialect, events: Events = new Events()
   ) {
     this.#connection = connection
     this.#dialect = dialect
@@ -90,6 +91,20 @@ export class OpenTransaction implements Executor {
   }
 }
 
+/** What a transaction does between its begin and its commit. */
+export type Work<Result> = (transaction: OpenTransaction) => Promise<Result>
+
+/** Begins a transaction, calls `work`, and commits what it did; rolls it back if `work` throws. */
+export type RunTransaction = <Result>(work: Work<Result>) => Promise<Result>
+
+/** A database for statements and transactions. */
+export interface TransactionHandle {
+  readonly executor: Executor
+  readonly events: Events
+  /** Runs a transaction once; on an embedded engine perhaps together with others. */
+  readonly runTransaction: RunTransaction
+}
+
 /**
  * Calls `work` in a transaction, and commits what it did. If `work` throws, the transaction is rolled back. `work` is
  * called again, up to 4 times, if the engine says that certainly nothing was done, such as after a deadlock. If the
@@ -102,18 +117,16 @@ export class OpenTransaction implements Executor {
  * @throws what `work` throws, and otherwise as {@link Executor} says
  */
 export async function inTransaction<Result> (
-  handle: Handle, work: (transaction: OpenTransaction) => Promise<Result>, label?: StatementLabel
+  { executor, events, runTransaction }: TransactionHandle, work: Work<Result>, label?: StatementLabel
 ): Promise<Result> {
-  const { executor, events, groups } = handle
   return executor instanceof OpenTransaction
     ? await work(executor)
-    : await withRetries(async () => await (groups?.run(work) ?? runTransaction(handle, work)), events, label)
+    : await withRetries(async () => await runTransaction(work), events, label)
 }
 
-/** Begins a transaction, calls `work` and commits, once: {@link inTransaction} repeats it. */
-export async function runTransaction<Result> (
-  { dialect, provideConnection, events }: Pick<Handle, 'dialect' | 'provideConnection' | 'events'>,
-  work: (transaction: OpenTransaction) => Promise<Result>
+/** Runs one transaction on a connection of its own, once; {@link inTransaction} repeats it. */
+export async function runAlone<Result> (
+  dialect: Dialect, events: Events, provideConnection: ProvideConnection, work: Work<Result>
 ): Promise<Result> {
   let hasBegun = false
   try {
@@ -156,7 +169,9 @@ export interface WriteAndRead {
  *   write, as {@link Outcome} says. If the write found no record, there is no row, and `changed` is 0.
  * @throws as {@link Executor} says, and what `refuse` returns
  */
-export async function writeAndRead (handle: Handle, { write, read, refuse }: WriteAndRead): Promise<Outcome> {
+export async function writeAndRead (
+  handle: TransactionHandle, { write, read, refuse }: WriteAndRead
+): Promise<Outcome> {
   return await inTransaction(handle, async (transaction) => {
     const written = await transaction.execute(write)
     // If the write did not find the record, a read could find one that was created since.
