@@ -1,12 +1,14 @@
 import { AsyncResource } from 'node:async_hooks'
 import { BurstDetector } from '../engines/event-loop-turn.js'
-import { errors } from '../errors.js'
+import { maxWaitMs } from '../engines/semaphore.js'
+import { errors, outcomeUnknown, unavailable } from '../errors.js'
 import type { Events } from '../events/events.js'
 import { Undone, type OpenTransaction, type RunTransaction, type Work } from './transaction.js'
 
 /** A transaction that waits for its group, and the functions that settle its promise. */
 interface Member {
-  readonly work: Work<unknown>
+  /** Runs the transaction; throws if it has waited for too long. */
+  readonly start: Work<unknown>
   readonly resolve: (result: unknown) => void
   readonly reject: (failure: unknown) => void
 }
@@ -18,20 +20,19 @@ interface Member {
 const minGroupSize = 2
 /** Milliseconds after which no further transaction of a group begins. */
 const maxGroupMs = 10
-/** Milliseconds without groups after a transaction that waited for something else than the database in its group. */
-const pauseMs = 1000
 
 /**
- * Runs transactions in groups on an engine with one connection (SQLite in this process), if many come: those of one
- * event-loop turn one after another, each in a savepoint, with one commit. A commit takes as long as a short write, and
- * far longer if it waits for the disk. A transaction that fails is undone alone. None is answered before the commit.
+ * Runs transactions in groups on an engine with one connection (SQLite in this process), if many come: one after
+ * another, each in a savepoint, with one commit. A commit takes as long as a short write, and far longer if it waits
+ * for the disk. A transaction that fails is undone alone. None is answered before the commit.
  */
 export class TransactionGroups {
   readonly #runAlone: RunTransaction
   readonly #events: Events
   readonly #bursts = new BurstDetector(minGroupSize)
-  #waiting: Member[] = []
-  #pausedUntil = 0
+  /** In the order in which they came. */
+  readonly #waiting = new Set<Member>()
+  #isRunning = false
 
   constructor (runAlone: RunTransaction, events: Events) {
     this.#runAlone = runAlone
@@ -39,89 +40,103 @@ export class TransactionGroups {
   }
 
   /**
-   * Runs a transaction at once; or, if a burst is expected, at the end of this event-loop turn together with others. If
-   * a group cannot be committed, each of its transactions is run again by itself.
+   * Runs a transaction at once; or, if a burst is expected or others wait, in the next group. If a group cannot begin
+   * or be committed, each of its transactions runs by itself.
    *
    * @returns what `work` returns
-   * @throws what `work` throws, and what the begin or the commit throws
+   * @throws what `work` throws, and what the begin or the commit throws; REST_MODELS_UNAVAILABLE (503) after a wait of
+   *   two seconds
    */
   run<Result> (work: Work<Result>): Promise<Result> {
-    const isOneOfMany = this.#bursts.join() && performance.now() > this.#pausedUntil
-    // None overtakes those in the queue.
-    if (!isOneOfMany && this.#waiting.length === 0) return this.#runAlone(work)
+    const isOneOfMany = this.#bursts.join()
+    if (!isOneOfMany && this.#waiting.size === 0) return this.#runAlone(work)
     return new Promise<Result>((resolve, reject) => {
+      let isLate = false
+      const timer = setTimeout(() => {
+        isLate = true
+        this.#waiting.delete(member)
+        reject(toLate())
+      }, maxWaitMs)
+      const start: Work<Result> = async (transaction) => {
+        if (isLate) throw toLate()
+        clearTimeout(timer)
+        return await work(transaction)
+      }
       // Bound, because the AsyncLocalStorage of one request must not reach the hooks of another one.
-      this.#queue([{ work: AsyncResource.bind(work), resolve, reject } as Member])
+      const member = { start: AsyncResource.bind(start), resolve, reject } as Member
+      this.#waiting.add(member)
+      this.#runNext()
     })
   }
 
-  #queue (members: readonly Member[]): void {
-    if (this.#waiting.length === 0 && members.length > 0) setImmediate(this.#runWaiting)
-    this.#waiting.push(...members)
+  #runNext (): void {
+    if (this.#isRunning || this.#waiting.size === 0) return
+    this.#isRunning = true
+    setImmediate(this.#runWaiting)
   }
 
   readonly #runWaiting = (): void => {
-    const members = this.#waiting
-    this.#waiting = []
-    if (members.length === 1) this.#runEach(members)
-    else this.#runGroup(members)
-  }
-
-  #runEach (members: readonly Member[]): void {
-    for (const { work, resolve, reject } of members) this.#runAlone(work).then(resolve, reject)
-  }
-
-  #runGroup (members: Member[]): void {
-    const start = performance.now()
-    const begun: Member[] = []
-    this.#runAlone((transaction) => this.#runMembers(transaction, members, begun)).then((tells) => {
-      this.#events.publish('group-commit', { writes: tells.length, duration: performance.now() - start })
-      for (const tell of tells) tell()
-    }, (failure: unknown) => {
-      // Nobody knows whether a commit without an answer was executed, so nothing may be run again.
-      const isUndone = begun.length > 0 && !(failure instanceof errors.OutcomeUnknown)
-      if (isUndone) this.#runEach([...begun, ...members])
-      else for (const { reject } of [...begun, ...members]) reject(failure)
+    const running = this.#waiting.size > 1 ? this.#runGroup() : this.#runEach([...this.#waiting])
+    running.finally(() => {
+      this.#isRunning = false
+      this.#runNext()
     })
   }
 
-  /**
-   * Moves one member after another from `members` to `begun`, and runs it in a savepoint. After 10 ms, those that
-   * remain go to the next group; or, if a member waits for something else than the database, each runs by itself.
-   *
-   * @returns functions that settle the promises of those that ran
-   * @throws Undone if a member has ended the transaction, so that nothing of it remains
-   */
-  async #runMembers (
-    transaction: OpenTransaction, members: Member[], begun: Member[]
-  ): Promise<ReadonlyArray<() => void>> {
+  /** Runs each transaction by itself. */
+  async #runEach (members: readonly Member[]): Promise<void> {
+    await Promise.all(members.map(async (member) => {
+      this.#waiting.delete(member)
+      await this.#runAlone(member.start).then(member.resolve, member.reject)
+    }))
+  }
+
+  async #runGroup (): Promise<void> {
+    const begun: Member[] = []
     const tells: Array<() => void> = []
-    const start = performance.now()
-    const timer = setTimeout(() => {
-      this.#pausedUntil = performance.now() + pauseMs
-      this.#runEach(members.splice(0))
-    }, maxGroupMs)
     try {
-      for (let member = members.shift(); member !== undefined; member = members.shift()) {
-        begun.push(member)
-        tells.push(await runMember(transaction, member))
-        if (performance.now() - start > maxGroupMs) break
-      }
-    } finally {
-      clearTimeout(timer)
+      const start = await this.#runAlone(async (transaction) => await this.#runMembers(transaction, begun, tells))
+      this.#events.publish('group-commit', { writes: begun.length, duration: performance.now() - start })
+      for (const tell of tells) tell()
+    } catch (failure) {
+      // Nobody knows whether a commit without an answer was executed, so nothing may be run again.
+      if (failure instanceof errors.OutcomeUnknown) {
+        for (const { reject } of begun) reject(outcomeUnknown({ cause: failure.cause }))
+      } else await this.#runEach(begun.length > 0 ? begun : [...this.#waiting])
     }
-    this.#queue(members.splice(0))
-    return tells
+  }
+
+  /**
+   * Runs those that wait, also those that come meanwhile, until 10 ms have passed. The rest is for the next group.
+   *
+   * @param begun  gets those that have begun
+   * @param tells  gets, for each that has ended, a function that settles its promise
+   * @returns when the first one began, in milliseconds of `performance.now()`
+   * @throws Undone if a statement has ended the transaction, so that nothing of the group remains
+   */
+  async #runMembers (transaction: OpenTransaction, begun: Member[], tells: Array<() => void>): Promise<number> {
+    const start = performance.now()
+    for (const member of this.#waiting) {
+      this.#waiting.delete(member)
+      begun.push(member)
+      tells.push(await runMember(transaction, member))
+      if (performance.now() - start > maxGroupMs) break
+    }
+    return start
   }
 }
 
 /** Runs one transaction of a group. Returns a function that settles its promise, for the time after the commit. */
-async function runMember (transaction: OpenTransaction, { work, resolve, reject }: Member): Promise<() => void> {
+async function runMember (transaction: OpenTransaction, { start, resolve, reject }: Member): Promise<() => void> {
   try {
-    const result = await transaction.inSavepoint(async () => await work(transaction))
+    const result = await transaction.inSavepoint(async () => await start(transaction))
     return () => { resolve(result) }
   } catch (failure) {
     if (failure instanceof Undone) throw failure
     return () => { reject(failure) }
   }
+}
+
+function toLate (): Error {
+  return unavailable({ cause: new Error('No connection has become free') })
 }

@@ -17,7 +17,7 @@ const savepoint = CompiledQuery.raw('savepoint rest_models_write')
 const release = CompiledQuery.raw('release savepoint rest_models_write')
 const rollbackToSavepoint = CompiledQuery.raw('rollback to savepoint rest_models_write')
 
-/** Thrown when a transaction has ended before its commit, so that all that it did is undone. */
+/** Thrown when a statement, such as that of a trigger, has rolled back a whole transaction. */
 export class Undone extends Error {}
 
 /** Runs statements in an open transaction. It repeats none of them: only all of them together can be repeated. */
@@ -48,15 +48,24 @@ export class OpenTransaction implements Executor {
    * @throws what `work` throws; {@link Undone} if the savepoint is gone, because a statement has ended the transaction
    */
   async inSavepoint<Result> (work: () => Promise<Result>): Promise<Result> {
-    await this.#connection.executeQuery(savepoint)
+    await this.#mark(savepoint)
     try {
       const result = await work()
-      await this.#connection.executeQuery(release)
+      await this.#mark(release)
       return result
     } catch (failure) {
-      await this.#connection.executeQuery(rollbackToSavepoint).catch(() => { throw new Undone() })
-      await this.#connection.executeQuery(release)
+      await this.#mark(rollbackToSavepoint).catch(() => { throw new Undone() })
+      await this.#mark(release)
       throw failure
+    }
+  }
+
+  /** Runs a statement of a savepoint. Kysely's driver for SQLite throws without a promise. */
+  async #mark (statement: CompiledQuery): Promise<void> {
+    try {
+      await this.#connection.executeQuery(statement)
+    } catch (failure) {
+      throw toStatementError(this.#dialect, failure, 'uncommitted')
     }
   }
 
@@ -139,14 +148,20 @@ export async function runAlone<Result> (
         await transaction.commit()
         return result
       } catch (failure) {
-        // A failed rollback would say that nothing was done, and hide that the outcome of the commit is unknown.
-        await connection.executeQuery(rollback).catch(() => {})
+        await rollBack(connection)
         throw failure
       }
     })
   } catch (failure) {
     throw hasBegun ? failure : toStatementError(dialect, failure, 'nothing')
   }
+}
+
+/** Rolls a transaction back. A failure would hide whether something was done, or that nobody knows. */
+async function rollBack (connection: DatabaseConnection): Promise<void> {
+  try {
+    await connection.executeQuery(rollback)
+  } catch {}
 }
 
 /** A write, and a read of the written record in the same transaction. */

@@ -1,12 +1,14 @@
 // @once: about SQLite; servers commit for several connections at once by themselves
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CompiledQuery } from 'kysely'
+import Database from 'better-sqlite3'
+import { CompiledQuery, Kysely, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import { readHandle } from '../../lib/database/engine.js'
 import { inTransaction, type OpenTransaction } from '../../lib/database/transaction.js'
 import { TransactionGroups } from '../../lib/database/transaction-groups.js'
 import { outcomeUnknown } from '../../lib/errors.js'
+import type { Tables } from '../../lib/engines/executor.js'
 import { Events } from '../../lib/events/events.js'
 import { defineModel, integer, text } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
@@ -30,9 +32,8 @@ const mark = (word: number): Statement => run('insert into mark (word_id) values
 const isDone = ({ status }: PromiseSettledResult<unknown>): boolean => status === 'fulfilled'
 
 /** A database whose next transactions run in a group, and what its events tell from then on. */
-async function openWords (t: Test) {
+async function openWords (t: Test, db: Kysely<Tables> = openSqlite(`${t.testdir()}/words.db`)) {
   const putForward = stopClock(t)
-  const db = openSqlite(`${t.testdir()}/words.db`)
   t.teardown(async () => { await db.destroy() })
   for (const statement of schema) await db.executeQuery(CompiledQuery.raw(statement))
   const handle = readHandle(db)
@@ -49,7 +50,7 @@ async function openWords (t: Test) {
   const groups = listen(t, 'fastify-rest-models:group-commit')
   const statements = listen(t, 'fastify-rest-models:statement')
   const commits = (): number => statements.filter(({ operation }) => operation === 'commit').length
-  return { db, each, words, expectMany, groups, commits, putForward }
+  return { db, each, words, groups, commits, putForward }
 }
 
 test('D-292: transactions of one event-loop turn have one commit', async (t) => {
@@ -108,22 +109,43 @@ test('D-292: after 10 ms, the rest of a group is committed with the next one', a
   t.match(groups, [{ writes: 2 }, { writes: 2 }])
 })
 
-test('D-292: if one waits for something else, the others run alone, and no group forms for a second', async (t) => {
-  const { each, words, expectMany, groups, commits, putForward } = await openWords(t)
+test('D-292: those that come while one waits for something else are for the next group', async (t) => {
+  const { each, words, groups, putForward } = await openWords(t)
   const slow: Statement = async (transaction) => {
     await add('slow')(transaction)
-    await sleep(100)
+    await sleep(20)
+    putForward(20)
   }
-  t.ok((await each(add('a'), slow, add('b'), add('c'))).every(isDone))
-  t.same([await words(), commits()], [['a', 'slow', 'b', 'c'], 3])
-  t.match(groups, [{ writes: 2 }])
-  await expectMany()
-  await each(add('d'), add('e'))
-  t.equal(groups.length, 1)
-  putForward(1001)
-  await nextTurn()
-  await each(add('f'), add('g'))
-  t.equal(groups.length, 2)
+  const first = each(add('a'), slow, add('b'))
+  await sleep(10)
+  t.ok([...await each(add('c'), add('d')), ...await first].every(isDone))
+  t.same(await words(), ['a', 'slow', 'b', 'c', 'd'])
+  t.match(groups, [{ writes: 2, duration: 20 }, { writes: 3 }])
+})
+
+test('D-292: a transaction whose group has not begun after two seconds is refused, and never runs', async (t) => {
+  const { db, each, words } = await openWords(t)
+  let release = (): void => {}
+  const holding = db.connection().execute(async () => await new Promise<void>((resolve) => { release = resolve }))
+  const refused = await each(add('a'), add('b'))
+  t.match(refused, [1, 2].map(() => ({ reason: { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503 } })))
+  const [first, second] = refused.map((outcome) => (outcome as PromiseRejectedResult).reason as Error)
+  t.not(first, second, 'a host may add to the error of one request')
+  release()
+  await holding
+  await sleep(10)
+  t.ok((await each(add('c'))).every(isDone))
+  t.same(await words(), ['c'])
+})
+
+test("D-292: Kysely's own driver for SQLite, which throws without a promise, has the same groups", async (t) => {
+  const database = new Database(':memory:')
+  database.pragma('foreign_keys = on')
+  const { each, words } = await openWords(t, new Kysely({ dialect: new SqliteDialect({ database }) }))
+  t.match(await each(add('a'), add('rollback'), add('b'), add('b')), [
+    { status: 'fulfilled' }, { status: 'rejected' }, { status: 'fulfilled' }, { reason: { kind: 'unique' } }
+  ])
+  t.same(await words(), ['a', 'b'])
 })
 
 test('D-292: each transaction of a group sees the AsyncLocalStorage of its own request', async (t) => {
