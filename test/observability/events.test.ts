@@ -22,6 +22,7 @@ import { logEvents } from '../../lib/plugin/event-log.js'
 import { Connections } from '../../lib/plugin/scheduling/connections.js'
 import { SlotQueue } from '../../lib/plugin/scheduling/slot-queue.js'
 import { openSqlite } from '../../lib/sqlite.js'
+import { nextTurn } from '../support/clock.js'
 import { listen } from '../support/listen.js'
 import { basic, client } from '../support/site.js'
 
@@ -118,7 +119,7 @@ test('D-225: writes that are committed together have a message', async (t) => {
   const write = async (): Promise<unknown> =>
     await group.execute(() => ({ row: undefined, changed: insert.run().changes }))
   await Promise.all([write(), write(), write()])
-  await sleep(5)
+  await nextTurn()
   await Promise.all([write(), write(), write()])
   t.match(groups, [{ writes: 3 }])
   t.ok(Number(groups[0]?.duration) > 0)
