@@ -5,7 +5,7 @@ import type { RecordGuard } from '../plan/record-guard.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainFailure, explainReferences } from './explain-failure.js'
-import { OpenTransaction } from './transaction.js'
+import { OpenTransaction } from './open-transaction.js'
 
 /**
  * A model, and its columns (`known`) that an error sent to the client may name. The other columns stay hidden from

@@ -6,7 +6,7 @@ import { Repeatable, StatementFailure } from '../engines/statement-failure.js'
 import { errors } from '../errors.js'
 import type { StatementLabel } from '../events/messages.js'
 import { controlsTransaction } from './controls-transaction.js'
-import type { OpenTransaction } from './transaction.js'
+import type { OpenTransaction } from './open-transaction.js'
 
 /**
  * The connection of a transaction, as the hook `afterWrite` gets it. It refuses statements that begin or end a

@@ -2,7 +2,7 @@ import { DummyDriver, Transaction, type Dialect as KyselyDialect, type Kysely } 
 import type { Tables } from '../engines/executor.js'
 import type { Handle } from './engine.js'
 import { HookConnection, HookConnectionProvider, mustNotEnd } from './hook-connection.js'
-import type { OpenTransaction } from './transaction.js'
+import type { OpenTransaction } from './open-transaction.js'
 
 /**
  * Kysely instance of an open transaction, with the Kysely plugins of the application's instance. Its type permits any

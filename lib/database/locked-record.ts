@@ -4,7 +4,8 @@ import { lockingSelect } from '../sql/scoped-statements.js'
 import { isSeenLate } from '../sql/shaped-statement.js'
 import type { StatementShape } from '../sql/statements.js'
 import type { Engine } from './engine.js'
-import { inTransaction, type OpenTransaction } from './transaction.js'
+import type { OpenTransaction } from './open-transaction.js'
+import { inTransaction } from './transaction.js'
 
 /** An engine whose statements run in an open transaction. */
 export interface TransactionEngine extends Engine {

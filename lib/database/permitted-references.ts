@@ -3,7 +3,7 @@ import { permittedReferences } from '../sql/scoped-statements.js'
 import { toFindText, type StatementShape } from '../sql/statements.js'
 import type { Engine } from './engine.js'
 import { Unwritten } from './explain-failure.js'
-import { OpenTransaction } from './transaction.js'
+import { OpenTransaction } from './open-transaction.js'
 
 /**
  * Checks by a read that the foreign keys in `references` refer to records that meet the conditions given there. Does so

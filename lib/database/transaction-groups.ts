@@ -1,9 +1,11 @@
 import { AsyncResource } from 'node:async_hooks'
-import { BurstDetector } from '../engines/event-loop-turn.js'
+import { noneIsFree } from '../engines/connection-queue.js'
+import { BurstDetector, maxGroupMs, minGroupSize } from '../engines/event-loop-turn.js'
 import { maxWaitMs } from '../engines/semaphore.js'
-import { errors, outcomeUnknown, unavailable } from '../errors.js'
+import { errors, outcomeUnknown } from '../errors.js'
 import type { Events } from '../events/events.js'
-import { Undone, type OpenTransaction, type RunTransaction, type Work } from './transaction.js'
+import { Undone, type OpenTransaction } from './open-transaction.js'
+import type { RunTransaction, Work } from './transaction.js'
 
 /** A transaction that waits for its group, and the functions that settle its promise. */
 interface Member {
@@ -12,14 +14,6 @@ interface Member {
   readonly resolve: (result: unknown) => void
   readonly reject: (failure: unknown) => void
 }
-
-/**
- * Number of transactions in one event-loop turn that make a burst. After a burst, those of the next turn with
- * transactions run as a group.
- */
-const minGroupSize = 2
-/** Milliseconds after which no further transaction of a group begins. */
-const maxGroupMs = 10
 
 /**
  * Runs transactions in groups on an engine with one connection (SQLite in this process), if many come: one after
@@ -55,10 +49,10 @@ export class TransactionGroups {
       const timer = setTimeout(() => {
         isLate = true
         this.#waiting.delete(member)
-        reject(toLate())
+        reject(noneIsFree())
       }, maxWaitMs)
       const start: Work<Result> = async (transaction) => {
-        if (isLate) throw toLate()
+        if (isLate) throw noneIsFree()
         clearTimeout(timer)
         return await work(transaction)
       }
@@ -94,16 +88,17 @@ export class TransactionGroups {
   async #runGroup (): Promise<void> {
     const begun: Member[] = []
     const tells: Array<() => void> = []
-    try {
-      const start = await this.#runAlone(async (transaction) => await this.#runMembers(transaction, begun, tells))
+    await this.#runAlone(async (transaction) => await this.#runMembers(transaction, begun, tells)).then((start) => {
       this.#events.publish('group-commit', { writes: begun.length, duration: performance.now() - start })
       for (const tell of tells) tell()
-    } catch (failure) {
-      // Nobody knows whether a commit without an answer was executed, so nothing may be run again.
-      if (failure instanceof errors.OutcomeUnknown) {
-        for (const { reject } of begun) reject(outcomeUnknown({ cause: failure.cause }))
-      } else await this.#runEach(begun.length > 0 ? begun : [...this.#waiting])
-    }
+    }, async (failure: unknown) => { await this.#recover(begun, failure) })
+  }
+
+  /** Runs the members of a group that was not committed again; rejects them if the outcome of the commit is unknown. */
+  async #recover (begun: readonly Member[], failure: unknown): Promise<void> {
+    if (failure instanceof errors.OutcomeUnknown) {
+      for (const { reject } of begun) reject(outcomeUnknown({ cause: failure.cause }))
+    } else await this.#runEach(begun.length > 0 ? begun : [...this.#waiting])
   }
 
   /**
@@ -135,8 +130,4 @@ async function runMember (transaction: OpenTransaction, { start, resolve, reject
     if (failure instanceof Undone) throw failure
     return () => { reject(failure) }
   }
-}
-
-function toLate (): Error {
-  return unavailable({ cause: new Error('No connection has become free') })
 }

@@ -54,7 +54,7 @@ class ConnectionQueue {
       const timer = setTimeout(() => {
         isLate = true
         this.#waiting.delete(ask)
-        reject(unavailable({ cause: new Error('No connection has become free') }))
+        reject(noneIsFree())
       }, maxWaitMs)
       const unlessLate = async (connection: DatabaseConnection): Promise<Result | undefined> => {
         clearTimeout(timer)
@@ -88,4 +88,9 @@ class ConnectionQueue {
     this.#waiting.delete(ask)
     askInItsContext()
   }
+}
+
+/** Returns the error (503) for a caller that has waited too long for the only connection. */
+export function noneIsFree (): Error {
+  return unavailable({ cause: new Error('No connection has become free') })
 }

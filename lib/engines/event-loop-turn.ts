@@ -17,6 +17,14 @@ export function currentTurn (): number {
  */
 export const turnMs = 20
 
+/**
+ * Number of writes to SQLite in one event-loop turn that make a burst. After a burst, the writes of the next turn with
+ * writes are committed as a group.
+ */
+export const minGroupSize = 2
+/** Milliseconds after which no further write of a group begins, because writing blocks the process. */
+export const maxGroupMs = 10
+
 /** Measures how long statements have kept the event loop from its next turn. */
 export class TurnClock {
   #turn = -1

@@ -45,10 +45,10 @@ const textsByFormat: Readonly<Record<string, string>> = {
 export const kindDocumentation: Readonly<Record<FieldKind, KindDocumentation>> = {
   text: { example: exampleText },
   integer: { example: (options) => Math.ceil(inRange(1, options)) },
-  bigint: { body: bigintBody, example: () => '9007199254740993' },
+  bigint: { body: () => ({ description: 'A whole number of 64 bits, as text' }), example: () => '9007199254740993' },
   number: { example: (options) => inRange(1.5, options) },
   decimal: {
-    body: (options) => ({ pattern: decimalPattern(options) }),
+    body: (options) => ({ pattern: bodyPatternOfDecimals(options) }),
     example: (options) => decimal('1', options) ?? decimal('0', options)
   },
   boolean: { example: () => true },
@@ -79,15 +79,11 @@ export const kindDocumentation: Readonly<Record<FieldKind, KindDocumentation>> =
   compositeKey: { example: () => '1,2' }
 }
 
-function bigintBody (): Readonly<Record<string, unknown>> {
-  return { description: 'A whole number of 64 bits, as text' }
-}
-
 /**
  * Returns the pattern of decimals with no more digits than a field takes. Texts such as `-0.001` have an alternative
  * for each number of zeros, because `-0.00` is refused, and not every program knows lookaheads.
  */
-function decimalPattern (options: FieldOptions): string {
+function bodyPatternOfDecimals (options: FieldOptions): string {
   const { precision, scale } = digitsOf(options)
   const fraction = scale === 0 ? '' : `([.][0-9]{1,${scale}})?`
   const fromOne = precision === scale ? [] : [`-?[1-9][0-9]{0,${precision - scale - 1}}${fraction}`]

@@ -4,7 +4,8 @@ import type { Dialect } from '../engines/dialect.js'
 import { isFilledByDatabase, isGenerated, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
-import { findFault, type ImpossibleWrite } from './enforceable.js'
+import type { ImpossibleWrite } from './enforceable.js'
+import { findFault } from './explain.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**

@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import { failureKind } from '../engines/statement-failure.js'
-import { errors, messageOf } from '../errors.js'
+import { errors } from '../errors.js'
 import { isFilledByDatabase, isGenerated, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
+import { findFault } from './explain.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /** The writes of clients to the table of a model. */
@@ -75,16 +75,6 @@ async function findFaults (handle: AnyKysely, { statement, columns }: ExplainedW
     if (why !== undefined) faults.push(`${why} (column '${name}')`)
   }
   return faults
-}
-
-/** Returns why the database refuses a statement, in its own words; undefined if it can plan the statement. */
-export async function findFault (handle: AnyKysely, statement: RawBuilder<unknown>): Promise<string | undefined> {
-  const { db, dialect } = readHandle(handle)
-  return await sql`explain ${statement}`.execute(db).then(() => undefined, (failure: unknown) => {
-    // A lock, or a file that cannot be read, says nothing of the statement.
-    if (failureKind(dialect, failure) !== undefined) throw failure
-    return messageOf(failure)
-  })
 }
 
 /**

@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import { errors, messageOf } from '../errors.js'
+import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { nameField } from './compare-tables.js'
+import { findFaultOf } from './explain.js'
 import { referencesOf } from './foreign-keys.js'
 import type { Reference } from './plan-tables.js'
 
@@ -13,16 +14,13 @@ import type { Reference } from './plan-tables.js'
  * @throws REST_MODELS_TABLE_MISMATCH naming the foreign keys and the remedy
  */
 export async function requireJoinable (handle: AnyKysely, models: Iterable<Model>): Promise<void> {
-  const { db, dialect: { codesOf, incomparableCodes } } = readHandle(handle)
+  const { incomparableCodes } = readHandle(handle).dialect
   if (incomparableCodes === undefined) return
   const lines: string[] = []
-  const note = ({ model, column }: Reference) => (failure: unknown) => {
-    // Without a grant for one of the tables, nothing is known.
-    if (!(failure instanceof Error && codesOf(failure).some((code) => incomparableCodes.includes(code)))) return
-    lines.push(`- ${nameField(model, column)} refers to model '${column.target().name}': ${messageOf(failure)}`)
-  }
   for (const reference of [...models].flatMap((model) => referencesOf(model))) {
-    await sql`explain ${joinOf(reference)}`.execute(db).catch(note(reference))
+    const { model, column } = reference
+    const why = await findFaultOf(incomparableCodes, handle, joinOf(reference))
+    if (why !== undefined) lines.push(`- ${nameField(model, column)} refers to model '${column.target().name}': ${why}`)
   }
   if (lines.length === 0) return
   throw new errors.TableMismatch('The database cannot compare these foreign keys with the keys that they refer to:\n' +

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import { errors, messageOf } from '../errors.js'
+import { errors } from '../errors.js'
 import type { Model } from '../model/model.js'
+import { findFaultOf } from './explain.js'
 import type { DatabaseTables } from './read-tables.js'
 
 /**
@@ -15,22 +16,18 @@ import type { DatabaseTables } from './read-tables.js'
 export async function requireLockable (
   handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
 ): Promise<void> {
-  const { db, dialect: { catalog: { unlockedViews }, codesOf, unlockableCodes = [] } } = readHandle(handle)
+  const { db, dialect: { catalog: { unlockedViews }, unlockableCodes = [] } } = readHandle(handle)
   const views = models.filter((model) => tables.isView(model))
   if (unlockedViews === undefined || views.length === 0) return
   const { rows } = await unlockedViews.execute(db)
+  const findWhy = async (model: Model): Promise<string | undefined> =>
+    rows.some((row) => tables.isSameTable(model, row))
+      ? "the view has 'union' or 'with'"
+      : await findFaultOf(unlockableCodes, handle, sql`select 1 from ${sql.table(model.table)} for update`)
   const lines: string[] = []
   for (const model of views) {
-    const note = (why: string) => { lines.push(`- model '${model.name}', view '${model.table}': ${why}`) }
-    if (rows.some((row) => tables.isSameTable(model, row))) note("the view has 'union' or 'with'")
-    else {
-      await sql`explain select 1 from ${sql.table(model.table)} for update`.execute(db).catch((failure: unknown) => {
-        // Without a grant for the view, nothing is known.
-        if (failure instanceof Error && codesOf(failure).some((code) => unlockableCodes.includes(code))) {
-          note(messageOf(failure))
-        }
-      })
-    }
+    const why = await findWhy(model)
+    if (why !== undefined) lines.push(`- model '${model.name}', view '${model.table}': ${why}`)
   }
   if (lines.length === 0) return
   throw new errors.TableMismatch("Updates and deletes with hooks or 'etag' lock the record, but the database cannot " +

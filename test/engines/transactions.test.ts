@@ -5,7 +5,7 @@ import { test } from 'tap'
 import { dialects } from '../../lib/database/dialects.js'
 import { handleOf, readHandle } from '../../lib/database/engine.js'
 import { withHookDatabase } from '../../lib/database/hook-database.js'
-import { OpenTransaction } from '../../lib/database/transaction.js'
+import { OpenTransaction } from '../../lib/database/open-transaction.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
 
@@ -45,4 +45,9 @@ test('D-159: a failure that a repetition may cure is passed on as such, any othe
       await sql`select 1`.execute(hookDb).catch(() => {})
     }), expected, code)
   }
+})
+
+test('D-292: a failure of a savepoint is told like that of any other statement', async (t) => {
+  const transaction = transactionWith(async () => { throw Object.assign(new Error('no'), { code: 'SQLITE_FULL' }) })
+  await t.rejects(transaction.inSavepoint(async () => {}), { code: 'REST_MODELS_UNAVAILABLE' })
 })

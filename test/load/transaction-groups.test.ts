@@ -5,7 +5,8 @@ import Database from 'better-sqlite3'
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import { readHandle } from '../../lib/database/engine.js'
-import { inTransaction, type OpenTransaction } from '../../lib/database/transaction.js'
+import type { OpenTransaction } from '../../lib/database/open-transaction.js'
+import { inTransaction, type RunTransaction } from '../../lib/database/transaction.js'
 import { TransactionGroups } from '../../lib/database/transaction-groups.js'
 import { outcomeUnknown } from '../../lib/errors.js'
 import type { Tables } from '../../lib/engines/executor.js'
@@ -166,6 +167,104 @@ test('D-292: if a group cannot begin, each of its transactions fails', async (t)
   t.equal(calls, 0)
 })
 
+/** Groups whose connection the test gives or refuses, and whose time-outs it ends. */
+function heldGroups (t: Test) {
+  const timers = new Set<() => void>()
+  t.intercept(globalThis, 'setTimeout', { value: (call: () => void) => { timers.add(call); return call } })
+  t.intercept(globalThis, 'clearTimeout', { value: (call: () => void) => { timers.delete(call) } })
+  const transaction = { inSavepoint: async (work: () => Promise<unknown>) => await work() } as OpenTransaction
+  const asked: Array<PromiseWithResolvers<void>> = []
+  const runAlone: RunTransaction = async (work) => {
+    const connection = withResolvers()
+    asked.push(connection)
+    await connection.promise
+    return await work(transaction)
+  }
+  const groups = new TransactionGroups(runAlone, new Events())
+  return {
+    asked,
+    run: async (result: number) => await groups.run(async () => result),
+    groups,
+    give: () => { for (const { resolve } of asked.splice(0)) resolve() },
+    expire: () => { for (const call of timers) call() },
+    /** Lets as many transactions run as make the next turn expect further ones. */
+    expectMany: async (): Promise<void> => {
+      const both = [groups.run(async () => {}), groups.run(async () => {})]
+      for (const { resolve } of asked.splice(0)) resolve()
+      await Promise.all(both)
+      await nextTurn()
+    }
+  }
+}
+
+interface PromiseWithResolvers<T> {
+  readonly promise: Promise<T>
+  readonly resolve: (value: T) => void
+  readonly reject: (failure: unknown) => void
+}
+
+function withResolvers (): PromiseWithResolvers<void> {
+  let resolve = (): void => {}
+  let reject = (_failure: unknown): void => {}
+  const promise = new Promise<void>((...functions) => { [resolve, reject] = functions })
+  return { promise, resolve, reject }
+}
+
+const refused = { reason: { code: 'REST_MODELS_UNAVAILABLE' } }
+
+test('D-292: a transaction that was refused after two seconds does not run later, alone or in a group', async (t) => {
+  for (const count of [1, 2]) {
+    const { groups, give, expire, expectMany } = heldGroups(t)
+    await expectMany()
+    let calls = 0
+    const all = Array.from({ length: count }, async () => await groups.run(async () => ++calls))
+    await nextTurn()
+    expire()
+    t.match(await Promise.allSettled(all), all.map(() => refused))
+    give()
+    await nextTurn()
+    t.equal(calls, 0)
+  }
+})
+
+test('D-292: a transaction that has begun is not refused after two seconds', async (t) => {
+  const { groups, give, expire, expectMany } = heldGroups(t)
+  await expectMany()
+  const statement = withResolvers()
+  const one = groups.run(async () => await statement.promise)
+  await nextTurn()
+  give()
+  await nextTurn()
+  expire()
+  statement.resolve()
+  await t.resolves(one)
+})
+
+test('D-292: a transaction that comes while others wait is in their group', async (t) => {
+  const { asked, run, give, expectMany } = heldGroups(t)
+  await expectMany()
+  const all = [run(1), run(2)]
+  await nextTurn()
+  all.push(run(3))
+  await nextTurn()
+  all.push(run(4))
+  t.equal(asked.length, 1)
+  give()
+  t.same(await Promise.all(all), [1, 2, 3, 4])
+})
+
+test('D-292: if a group cannot begin, each of its transactions runs by itself', async (t) => {
+  const { asked, run, give, expectMany } = heldGroups(t)
+  await expectMany()
+  const both = [run(1), run(2)]
+  await nextTurn()
+  asked.pop()?.reject(new Error('locked'))
+  await nextTurn()
+  t.equal(asked.length, 2)
+  give()
+  t.same(await Promise.all(both), [1, 2])
+})
+
 test('D-292: if nobody knows whether a group was committed, none of it runs again', async (t) => {
   let calls = 0
   const transaction = { inSavepoint: async (work: () => Promise<unknown>) => await work() } as OpenTransaction
@@ -176,8 +275,11 @@ test('D-292: if nobody knows whether a group was committed, none of it runs agai
   const both = async () => await Promise.allSettled([1, 2].map(async () => await groups.run(async () => ++calls)))
   await both()
   await nextTurn()
+  const outcomes = await both()
   const unknown = { reason: { code: 'REST_MODELS_OUTCOME_UNKNOWN' } }
-  t.match([await both(), calls], [[unknown, unknown], 4])
+  t.match([outcomes, calls], [[unknown, unknown], 4])
+  const [first, second] = outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason as Error)
+  t.not(first, second, 'a host may add to the error of one request')
 })
 
 test('D-292: creates with hooks that come at once are answered as if each came alone', async (t) => {

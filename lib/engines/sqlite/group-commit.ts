@@ -1,15 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import { Events } from '../../events/events.js'
-import { BurstDetector } from '../event-loop-turn.js'
+import { BurstDetector, maxGroupMs, minGroupSize } from '../event-loop-turn.js'
 import type { Outcome, MaybePromise } from '../executor.js'
 import { isLocked, lockTimeoutMs, retryWhileLocked } from './lock.js'
-import { groupWriter, maxGroupMs, type Waiting } from './write-group.js'
-
-/**
- * Number of writes in one event-loop turn that make a burst. After a burst, the writes of the next turn with writes are
- * committed as a group.
- */
-const minGroupSize = 2
+import { groupWriter, type Waiting } from './write-group.js'
 
 /**
  * Commits writes in groups, if many come: those of one event-loop turn together, at the end of that turn. A commit

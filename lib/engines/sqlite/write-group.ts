@@ -1,12 +1,7 @@
 import type { Database, Transaction } from 'better-sqlite3'
+import { maxGroupMs } from '../event-loop-turn.js'
 import type { Outcome } from '../executor.js'
 import { isLocked } from './lock.js'
-
-/**
- * Milliseconds that one group may write, because writing blocks the process. Then the group is committed, and the
- * writes that remain wait for the next group.
- */
-export const maxGroupMs = 10
 
 /** A queued write, and the functions that settle its promise. */
 export interface Waiting {
