@@ -49,7 +49,7 @@ const plainError = <Code extends string, Status extends number>(
 
 const withoutStack = false
 
-/** Errors thrown at start-up. They never reach a client. */
+/** Errors of the deployer, mostly thrown at start-up. A client never gets them: in a request they become a 500. */
 const startUpErrors = {
   InvalidOptions: deployerError('INVALID_OPTIONS'),
   InvalidModel: deployerError('INVALID_MODEL'),
@@ -101,6 +101,11 @@ const requestErrors = {
 /** All errors of the plugin, each with its code, message and status. */
 export const errors = { ...startUpErrors, ...requestErrors } as const
 
+/** True for an error that only the deployer may see: a wrong option, model or table. */
+export function isDeployerError (error: unknown): boolean {
+  return Object.values(startUpErrors).some((DeployerError) => error instanceof DeployerError)
+}
+
 /** The plugin's codes of errors that a client may receive. Errors of Fastify and of hooks have other codes. */
 export type ErrorCode = (typeof requestErrors)[keyof typeof requestErrors]['prototype']['code']
 
@@ -126,7 +131,7 @@ export function fieldError<E extends Error> (Fault: new (name: string) => E, fie
  * @throws TypeError if `faults` is not an object with at least one field, or a message is not a text
  */
 export function invalidRecord (faults: Readonly<Record<string, string>>): Error {
-  const details = Object.entries(faults).map(([field, message]) => ({ field, message }))
+  const details = Object.entries(Object(faults) as typeof faults).map(([field, message]) => ({ field, message }))
   const isRight = typeof faults === 'object' && !Array.isArray(faults) && details.length > 0 &&
     details.every(({ message }) => typeof message === 'string')
   if (!isRight) {

@@ -89,8 +89,8 @@ export class TransactionGroups {
     const begun: Member[] = []
     const tells: Array<() => void> = []
     await this.#runAlone(async (transaction) => await this.#runMembers(transaction, begun, tells)).then((start) => {
-      this.#events.publish('group-commit', { writes: begun.length, duration: performance.now() - start })
       for (const tell of tells) tell()
+      this.#events.publish('group-commit', { writes: begun.length, duration: performance.now() - start })
     }, async (failure: unknown) => { await this.#recover(begun, failure) })
   }
 

@@ -214,10 +214,13 @@ export const asJson = {
   }
 }
 
-/** Reads integers that SQLite returns as numbers. Anything else, which SQLite stores in any column, becomes null. */
+/**
+ * Reads integers that SQLite returns as numbers. One from 2^53 on, which the driver has rounded, and anything else that
+ * SQLite stores in any column become null.
+ */
 export const asInteger = {
-  decode: (stored: Stored): number | null => Number.isInteger(stored) ? Number(stored) : null,
-  inlined: (expression: string): string => `(Number.isInteger(${expression}) ? ${expression} : null)`
+  decode: (stored: Stored): number | null => Number.isSafeInteger(stored) ? Number(stored) : null,
+  inlined: (expression: string): string => `(Number.isSafeInteger(${expression}) ? ${expression} : null)`
 }
 
 /** Reads floating-point numbers. Infinities and anything that is no number become null, because JSON has none. */

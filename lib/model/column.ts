@@ -69,6 +69,12 @@ export function jsonTypeOf (column: Column): 'string' | 'number' | 'boolean' {
   return numbers.has(storage) ? 'number' : 'string'
 }
 
+/** True if records show the values of a column as JSON numbers without a fraction. */
+export function isInteger (column: Column): boolean {
+  const { storage } = valueKindOf(column)
+  return storage === 'key' || storage === 'integer'
+}
+
 /** Returns the options that the values of a column have to meet. A foreign key has those of the key it refers to. */
 export function valueOptionsOf ({ options, target }: Column): FieldOptions {
   return target === undefined ? options : target().primaryKey.options
@@ -86,11 +92,6 @@ export function isGenerated ({ kind, options }: Column): boolean {
 export function isClientGenerated ({ field, kind, options }: Column): boolean {
   const isGiven = kind === 'text' || options.clientGenerated === true || options.generated === false
   return field === keyName && isGiven
-}
-
-/** True if a column is a primary key of text. */
-export function isTextKey ({ field, kind }: Column): boolean {
-  return field === keyName && kind === 'text'
 }
 
 /**

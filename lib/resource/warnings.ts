@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { isForeignKey, isSecret, type Column } from '../model/column.js'
+import { isForeignKey, isInteger, isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { hidingResource } from '../policy/hiding-resource.js'
 import { fixableBy } from '../policy/scope-fields.js'
@@ -13,9 +13,12 @@ import type { Resource } from './resource.js'
  * value.
  */
 export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns: readonly Column[]): void {
-  for (const { field } of columns) {
-    log.warn(`Field '${field}' of model '${name}' is not nullable, but its column holds values that no record can ` +
-      'show, such as infinity, a zero date or a date before our era. They are answered as null: declare it nullable')
+  for (const column of columns) {
+    log.warn(isInteger(column)
+      ? `The column of field '${column.field}' of model '${name}' holds values that no JSON number shows exactly, ` +
+        'such as integers from 2^53 on. They are answered as null: declare it bigint(), or show it as text by a view'
+      : `Field '${column.field}' of model '${name}' is not nullable, but its column holds values that no record can ` +
+        'show, such as infinity, a zero date or a date before our era. They are answered as null: declare it nullable')
   }
 }
 

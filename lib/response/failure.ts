@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
-import { errors } from '../errors.js'
+import { errors, isDeployerError } from '../errors.js'
 
 /**
  * Throws an error, so that the application's own error handler or Fastify's answers it. An error with a status from 400
- * to 599 stays as it is. Any other becomes an internal error that tells the client only the request's id.
+ * to 599 stays as it is, except one that only the deployer may see, such as that of `hashPassword()`. That one and any
+ * other become an internal error that tells the client only the request's id.
  */
 export function passOn (error: unknown, request: FastifyRequest): never {
-  if (hasStatus(error)) throw error
+  if (hasStatus(error) && !isDeployerError(error)) throw error
   throw new errors.Internal(request.id, { cause: error })
 }
 

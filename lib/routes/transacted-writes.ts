@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Engine } from '../database/engine.js'
 import { explainDelete, Unwritten } from '../database/explain-failure.js'
-import { isDeepStrictEqual } from 'node:util'
 import { insideOf, withLockedRecord, type LockedRecord } from '../database/locked-record.js'
 import { readStored } from '../database/read.js'
 import { inTransaction } from '../database/transaction.js'
@@ -157,12 +157,15 @@ export async function repeatDelete (write: UnhookedRequest, record: LockedRecord
 
 async function remove (write: TransactedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { hooks, whole } } = write
-  const seen = await rowForHook(write, record)
+  let seen = await rowForHook(write, record)
   if (hooks.beforeWrite !== undefined && seen === undefined) return false
   if (seen !== undefined) await callBeforeDelete(write, seen)
   try {
     return await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
-      if (isStale(seen, stored)) await callBeforeDelete(write, stored)
+      if (isStale(seen, stored)) {
+        await callBeforeDelete(write, stored)
+        seen = stored
+      }
       const isDeleted = await runDelete(inside, resource, record) || await isReplaced(inside, write, record, stored)
       if (!isDeleted) throw new Unwritten()
       await callAfter(write, inside.executor, { operation: 'delete', stored }, stored)

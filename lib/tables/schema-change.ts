@@ -57,7 +57,8 @@ async function undoing (db: Kysely<Tables>, schema: SchemaHabits, change: Change
     for (const table of made) await drop(db, schema, table).catch(() => {})
     throw cause
   } finally {
-    await lock?.release?.execute(db)
+    // If this fails, the connection is gone, and the server has released the lock with it.
+    await lock?.release?.execute(db).catch(() => {})
   }
 }
 

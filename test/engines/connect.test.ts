@@ -328,6 +328,17 @@ test('tables of MariaDB are made by one process at a time, whatever the time-out
   })
 })
 
+test('a connection of MariaDB that breaks while tables are made: the error is that of the statement', async (t) => {
+  const at = await requireDatabase(t, 'mariadb')
+  if (at === undefined) return
+  const change = changeSchema(open(t, 'mariadb', at), async (db) => {
+    const { rows: [own] } = await sql<{ id: number }>`select connection_id() as id`.execute(db)
+    await runSql(at, `kill ${own?.id}`)
+    throw new Error('the first error')
+  })
+  await t.rejects(change, { message: 'the first error' })
+})
+
 test('a process that waits for another to make the tables of MariaDB makes them if that one gives up', async (t) => {
   const at = await requireDatabase(t, 'mariadb')
   if (at === undefined) return

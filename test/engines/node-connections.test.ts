@@ -3,6 +3,7 @@
 import { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test, type Test } from 'tap'
+import { AbandonedConnections } from '../../lib/engines/server/abandoned-connections.js'
 import { NodeConnections, type Lease, type Purpose } from '../../lib/engines/server/node-connections.js'
 import { checkServerOptions } from '../../lib/engines/server/server-options.js'
 import { openMariadb } from '../../lib/mariadb.js'
@@ -141,4 +142,20 @@ test('D-236: the share of reads must fit the pool, and has a default that does',
   const shares = [1, 3, 4, 5, 10].map((connections) =>
     checkServerOptions('openPostgres()', { options: { connections }, nodes: 1 }).readConnections)
   t.same(shares, [1, 3, 2, 2, 5])
+})
+
+test('a server is not asked about overdue answers if all have come meanwhile', async (t) => {
+  const asked: Array<readonly number[]> = []
+  const abandoned = new AbandonedConnections(async (ids) => {
+    asked.push(ids)
+    return new Set(ids)
+  })
+  const [early, late] = [new Socket(), new Socket()]
+  abandoned.add(early, 1)
+  abandoned.delete(early)
+  await sleep(1100)
+  abandoned.add(late, 2)
+  await sleep(1100)
+  abandoned.delete(late)
+  t.same(asked, [[2]])
 })

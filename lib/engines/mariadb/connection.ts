@@ -130,7 +130,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
    */
   #execute<R> ({ sql, values }: Statement, name: string | undefined, callback: Callback<R>): void {
     const asked: { command?: Executing } = {}
-    // Two arguments, because the driver takes long to copy an object of options.
+    // The SQL and the values as arguments, because the driver takes long to copy an object of options.
     asked.command = this.#connection.execute<R>(sql, values, (error, result) => {
       const isBroken = error?.fatal === true
       if (name === undefined && !isBroken) unprepare(this.#connection, name, sql)

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { isYes } from '../catalog.js'
-import { asBit, asIs, asJson, asNumber, named, type Storage, type StorageTable } from '../storage.js'
+import { asSafeIntegers } from '../safe-integers.js'
+import { asBit, asIs, asJson, named, type Storage, type StorageTable } from '../storage.js'
 import { date, datetime } from './moments.js'
 import { decimal, integers, number } from './numbers.js'
 import { asText, exactCharset, text, textTypes, unparsed } from './texts.js'
 
-const integer = { type: () => 'integer', holds: named(...integers), ...asNumber } as const satisfies Storage
+const integer = asSafeIntegers({ type: () => 'integer', holds: named(...integers) })
 
 /**
  * Storage of years. MariaDB reads the number 70 as the year 1970, even in a comparison, and with an index on the column
@@ -29,12 +30,12 @@ const bits: Storage = { ...booleans, select: (column) => sql`${column} + 0` }
  * convert them by its settings and the time zone.
  */
 export const mariadbStorage = {
-  key: { type: () => 'bigint', holds: named(...integers), ...asNumber },
+  key: asSafeIntegers({ type: () => 'bigint', holds: named(...integers) }),
   text,
   integer: {
     ...integer,
     holds: named(...integers, 'year'),
-    ofType: ({ written }) => written.startsWith('year') ? years : undefined
+    ofType: (column, options) => column.written.startsWith('year') ? years : integer.ofType?.(column, options)
   },
   bigint: {
     type: () => 'bigint',

@@ -4,8 +4,9 @@ import { anyOf } from '../any-of.js'
 import { inDecimals, inDoubles, inFewerDigits, withoutZeros } from '../decimals.js'
 import { readType } from '../described-types.js'
 import { isRoundedTo } from '../doubles.js'
+import { asSafeIntegers } from '../safe-integers.js'
 import {
-  asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, exactNumber, named,
+  asFinite, asIs, asJson, decimalType, decodeDecimal, exactNumber, named,
   type Parameter, type ShownCondition, type Storage, type StorageTable, type Stored, type WrittenColumn
 } from '../storage.js'
 import { asSingle } from '../single.js'
@@ -120,9 +121,9 @@ const texts = {
  * them depends on their settings and the time zone.
  */
 export const postgresStorage = {
-  key: { type: () => 'bigint', holds: named(...integers), compared: bigint, ...asNumber },
+  key: asSafeIntegers({ type: () => 'bigint', holds: named(...integers), compared: bigint }),
   text: { ...texts, ofType: (column, options) => textsOf(texts, column, options) },
-  integer: { type: () => 'integer', holds: named(...integers), compared: bigint, ...asNumber },
+  integer: asSafeIntegers({ type: () => 'integer', holds: named(...integers), compared: bigint }),
   bigint: { type: () => 'bigint', holds: named(...integers), select: asText, compared: bigint, ...asIs },
   number: {
     type: () => 'double precision',

@@ -54,6 +54,7 @@ export class AbandonedConnections {
 
   async #closeIdle (): Promise<void> {
     const asked = [...this.#ids]
+    if (asked.length === 0) return
     try {
       const busy = await this.#askBusy(asked.map(([, id]) => id))
       for (const [socket, id] of asked) if (!busy.has(id)) socket.destroy()

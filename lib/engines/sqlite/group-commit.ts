@@ -106,19 +106,19 @@ export class GroupCommit {
   }
 
   /**
-   * Commits one group of the queue, publishes the event `group-commit`, and settles the promises of the group. Throws
+   * Commits one group of the queue, settles the promises of the group, and publishes the event `group-commit`. Throws
    * if nothing was written because another process has the lock.
    */
   #commitGroup (): void {
     const start = performance.now()
     const { tells, averageMs } = this.#writeGroup(this.#waiting)
-    if (this.#events.hasSubscribers('group-commit')) {
-      this.#events.publish('group-commit', { writes: tells.length, duration: performance.now() - start })
-    }
     this.#writeMs = averageMs
     this.#waiting = this.#waiting.slice(tells.length)
     // Otherwise the rest would wait until another write comes.
     if (this.#waiting.length > 0) setImmediate(this.#commitSome)
     for (const tell of tells) tell()
+    if (this.#events.hasSubscribers('group-commit')) {
+      this.#events.publish('group-commit', { writes: tells.length, duration: performance.now() - start })
+    }
   }
 }
