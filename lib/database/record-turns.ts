@@ -4,7 +4,7 @@ import { unavailable } from '../errors.js'
 import type { RecordKey } from '../values/values.js'
 
 /**
- * Writes of one record that may run or wait on a server. Each of them holds one of 64 slots for writes, so a record
+ * Writes of one record that may run or wait on a server. Each of them holds one of at least 64 slots, so a record
  * with a slow hook would otherwise keep all other writes of the app waiting. 50 clients may write to one at once.
  */
 const maxWrites = 56
