@@ -19,6 +19,11 @@ export interface SchemaHabits {
    */
   readonly altersByColumn?: true
   /**
+   * Names, in lower case, that only `create table` gives to a column. `alter table` refuses them, at least in some
+   * versions of the engine. Absent if there are none.
+   */
+  readonly onlyCreatedNames?: readonly string[]
+  /**
    * Statements to run before and after dropping tables that refer to each other in a circle. Present if the engine
    * cannot drop their foreign keys first.
    */

@@ -39,11 +39,11 @@ export async function readTableFacts (
 
 /**
  * Returns why parts of a change cannot be added to an existing table, whatever its rows, as sentences with the
- * remedies. Reasons: the table cannot have such a column, its partitions rule out such a unique index, or another index
- * has the name already. Returns none if everything can be added.
+ * remedies. Reasons: the table cannot have such a column, or one of this name; its partitions rule out such a unique
+ * index; or another index has the name already. Returns none if everything can be added.
  */
 export function tableObstacles (change: TableChange, facts: TableFacts): readonly string[] {
-  return [...alterObstacles(change, facts), ...partitionObstacles(change, facts), ...nameObstacles(change, facts)]
+  return [alterObstacles, columnNameObstacles, partitionObstacles, nameObstacles].flatMap((find) => find(change, facts))
 }
 
 function alterObstacles ({ model, columns, unique }: TableChange, facts: TableFacts): readonly string[] {
@@ -60,6 +60,13 @@ function alterObstacles ({ model, columns, unique }: TableChange, facts: TableFa
     return `${nameField(model, column)} would be of the type ${typeOf(column, model, dialect)}, but table ` +
       `'${model.table}' ${row.why}: add it as ${fitting} by a statement of your own`
   })
+}
+
+function columnNameObstacles ({ model, columns }: TableChange, { dialect }: TableFacts): readonly string[] {
+  const { schema: { onlyCreatedNames = [] }, foldName } = dialect
+  return columns.filter(({ name }) => onlyCreatedNames.includes(foldName(name))).map((column) =>
+    `${nameField(model, column)} needs column '${column.name}', a name that SQLite adds to no existing table: ` +
+    "name another with 'column'")
 }
 
 function partitionObstacles ({ model, unique }: TableChange, facts: TableFacts): readonly string[] {

@@ -167,8 +167,9 @@ test('D-292: if a group cannot begin, each of its transactions fails', async (t)
   t.equal(calls, 0)
 })
 
-/** Groups whose connection the test gives or refuses, and whose time-outs it ends. */
+/** Groups whose connection the test gives or refuses, and whose time-outs it ends. No time passes meanwhile. */
 function heldGroups (t: Test) {
+  stopClock(t)
   const timers = new Set<() => void>()
   t.intercept(globalThis, 'setTimeout', { value: (call: () => void) => { timers.add(call); return call } })
   t.intercept(globalThis, 'clearTimeout', { value: (call: () => void) => { timers.delete(call) } })

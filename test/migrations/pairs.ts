@@ -10,6 +10,9 @@ export interface Pair {
   readonly both: readonly ModelSpec[]
 }
 
+/** Names that SQLite 3.54 adds to no table (D-211). */
+const notAdded = engine === 'sqlite' ? ['rowid', 'oid', '_rowid_'] : []
+
 /** True if rows may get a field later: null, or the same value in all of them. */
 function canBeAdded ({ name, options }: FieldSpec, { unique }: ModelSpec): boolean {
   return options.nullable === true && options.default === undefined
@@ -37,7 +40,8 @@ export function drawPair (draw: Draw, given: readonly ModelSpec[], hasRows: bool
   const places = new Map(ordered.map(([at], place) => [at, place]))
   const both = ordered.map(([, spec]) => {
     const fields = spec.fields.filter(({ target = 0 }) => places.has(target))
-      .filter((field, at) => at === 0 || (hasRows && !canBeAdded(field, spec)) || draw.chance(60))
+      .filter((field, at) => at === 0 || notAdded.includes(columnOf(field)) || (hasRows && !canBeAdded(field, spec)) ||
+        draw.chance(60))
       .map((field) => field.target === undefined ? field : { ...field, target: Number(places.get(field.target)) })
     return withFields(spec, fields)
   })
@@ -95,8 +99,8 @@ const shapes: Shapes = {
 /** Returns the statements that make some of the tables as another program would, with no other column than the key. */
 export function drawForeign (draw: Draw, specs: readonly ModelSpec[]): readonly string[] {
   const mark = engine === 'mariadb' ? '`' : '"'
-  return draw.some(specs, 60).flatMap(({ table, key }) =>
-    key === 'fields' ? [] : [`create table ${mark}${table}${mark} (id ${draw.one(shapes[key])} primary key)`])
+  return draw.some(specs, 60).flatMap(({ table, key, fields }) =>
+    key === 'fields' || fields.some((field) => notAdded.includes(columnOf(field))) ? [] : [`create table ${mark}${table}${mark} (id ${draw.one(shapes[key])} primary key)`])
 }
 
 export const columnsOf = ({ fields }: ModelSpec): readonly string[] => ['id', ...fields.map(columnOf)]

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { test } from 'tap'
 import {
-  bigint, boolean, date, datetime, decimal, defineModel, integer, json, key, number, text, uuid
+  bigint, boolean, createTables, date, datetime, decimal, defineModel, integer, json, key, number, text, uuid
 } from '../../lib/index.js'
 import { readHandle } from '../../lib/database/engine.js'
 import { readTables } from '../../lib/tables/read-tables.js'
@@ -43,6 +43,25 @@ test('D-211: a strict table of SQLite takes no type that it does not know', asyn
   const reasons = Object.entries(kinds).map(([field, [type, fitting]]) => `field '${field}' of model 'Item' would be ` +
     `of the type ${type}, but table 'item' is strict: add it as ${fitting} by a statement of your own`)
   await t.rejects(writeMigration(db, [defineModel('Item', { name, ...fields })]), refused(...reasons))
+})
+
+test('D-211: the names of the hidden row id of SQLite are added to no table', async (t) => {
+  const nullable = { nullable: true } as const
+  const Item = defineModel('Item', {
+    name: text(nullable), rowid: text(nullable), mark: text({ ...nullable, column: 'OID' }), last: text({ ...nullable, column: '_rowid_' })
+  })
+  const db = await openDatabase(t)
+  await createTables(db, [defineModel('Item', { name: text(nullable) })])
+  const written = writeMigration(db, [Item])
+  if (engine !== 'sqlite') {
+    await (await importMigration((await written).source ?? '')).up(db)
+    return
+  }
+  const why = (field: string, column = field) => `field '${field}' of model 'Item' needs column '${column}', a name ` +
+    "that SQLite adds to no existing table: name another with 'column'"
+  await t.rejects(written, refused(why('rowid'), why('mark', 'OID'), why('last', '_rowid_')))
+  const empty = await openDatabase(t)
+  await t.resolves(createTables(empty, [Item]), 'a new table may have them')
 })
 
 test('D-211: what is unique in a partitioned table has the columns of the partitions', async (t) => {

@@ -414,8 +414,8 @@ test('ids may be written by hand, and are generated where they are not', async (
     (await get('/api/owner/?ordering=-id')).json().objects.map(({ id }: { id: number }) => id), [9007199254740991, -5]
   )
   await db.deleteFrom('owner').execute()
-  // Only PostgreSQL does not look at the ids that others wrote.
-  const next = here({ sqlite: 9007199254740992, postgres: 1, mariadb: 9007199254740992 })
+  // Only PostgreSQL does not look at the ids that others wrote. The others come to 2^53, which no record shows (D-129).
+  const next = here({ sqlite: null, postgres: 1, mariadb: null })
   t.equal((await post('/api/owner/', { name: 'next' })).json().id, next)
 })
 

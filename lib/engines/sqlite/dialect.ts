@@ -87,6 +87,8 @@ export const sqliteDialect: Dialect = {
     generatedKey: 'integer primary key autoincrement',
     needsTargets: false,
     altersByColumn: true,
+    // SQLite 3.54 refuses these names of the hidden row id: https://www.sqlite.org/rowidtable.html.
+    onlyCreatedNames: ['rowid', 'oid', '_rowid_'],
     unchecked: { begin: sql`pragma foreign_keys = off`, end: sql`pragma foreign_keys = on` },
     begin: sql`begin immediate`,
     keysMayBeNull: true,
