@@ -99,8 +99,11 @@ const shapes: Shapes = {
 /** Returns the statements that make some of the tables as another program would, with no other column than the key. */
 export function drawForeign (draw: Draw, specs: readonly ModelSpec[]): readonly string[] {
   const mark = engine === 'mariadb' ? '`' : '"'
-  return draw.some(specs, 60).flatMap(({ table, key, fields }) =>
-    key === 'fields' || fields.some((field) => notAdded.includes(columnOf(field))) ? [] : [`create table ${mark}${table}${mark} (id ${draw.one(shapes[key])} primary key)`])
+  const isWhole = ({ fields }: ModelSpec): boolean => fields.some((field) => notAdded.includes(columnOf(field)))
+  return draw.some(specs, 60).flatMap((spec) =>
+    spec.key === 'fields' || isWhole(spec)
+      ? []
+      : [`create table ${mark}${spec.table}${mark} (id ${draw.one(shapes[spec.key])} primary key)`])
 }
 
 export const columnsOf = ({ fields }: ModelSpec): readonly string[] => ['id', ...fields.map(columnOf)]

@@ -48,7 +48,10 @@ test('D-211: a strict table of SQLite takes no type that it does not know', asyn
 test('D-211: the names of the hidden row id of SQLite are added to no table', async (t) => {
   const nullable = { nullable: true } as const
   const Item = defineModel('Item', {
-    name: text(nullable), rowid: text(nullable), mark: text({ ...nullable, column: 'OID' }), last: text({ ...nullable, column: '_rowid_' })
+    name: text(nullable),
+    rowid: text(nullable),
+    mark: text({ ...nullable, column: 'OID' }),
+    last: text({ ...nullable, column: '_rowid_' })
   })
   const db = await openDatabase(t)
   await createTables(db, [defineModel('Item', { name: text(nullable) })])
