@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { Json } from '../../lib/index.js'
+import { stopClock } from '../support/clock.js'
 import { engine } from '../support/database.js'
 import { buildApp } from '../support/site.js'
 import { holds } from './holds.js'
@@ -284,6 +285,7 @@ const misfits: Readonly<Record<ModelledKind | 'id' | 'link', readonly string[]>>
 }
 
 test('text that is not of the kind of a field is refused before any statement, also in lists and joins', async (t) => {
+  stopClock(t)
   const app = await buildApp(t, { models: worldModels, register: registerWorld })
   const sound: Readonly<Record<string, string>> = { id: '1', link: '1' }
   for (const [column, misfit] of Object.entries(misfits)) {
