@@ -35,8 +35,9 @@ export interface ColumnRow extends WrittenColumn {
   readonly computed: unknown
   /**
    * The default, as an SQL expression; null if none is declared. MariaDB gives the text `NULL` for a nullable column
-   * without a default. On MariaDB, a remark in parentheses follows a default that holds `?`, because the `?` may stand
-   * for a character beyond U+FFFF. PostgreSQL gives the expression of a computed column.
+   * without a default. On MariaDB, a remark in parentheses follows a default that the text may not show exactly: one
+   * that holds `?`, which may stand for a character beyond U+FFFF, or a `float` of six digits, which may have more.
+   * PostgreSQL gives the expression of a computed column.
    */
   readonly declared: string | null
 }
