@@ -206,6 +206,11 @@ export interface Catalog {
    * it as null. A kind is absent if its fields can hold every value of the columns that become such fields.
    */
   readonly fits: Readonly<Partial<Record<StorageName, (column: Expression<unknown>) => RawBuilder<SqlBool>>>>
+  /**
+   * Returns an SQL condition that is true if a text in a column of dates has a time after its date. Absent if such a
+   * column can hold only dates.
+   */
+  readonly hasTime?: (column: Expression<unknown>) => RawBuilder<SqlBool>
 }
 
 /** Returns a condition that is true if a JSON number holds the column's integer exactly. */
