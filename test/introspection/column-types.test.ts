@@ -330,3 +330,28 @@ test('D-202: a number that a double(M,D) of MariaDB would store as the next one 
     if (status === 201) t.equal(created.json().price, price)
   }
 })
+
+test('a unique constraint of PostgreSQL that is checked at the commit is a 409 that names the fields', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const db = await openSeparateDatabase(t)
+  const deferred = 'deferrable initially deferred'
+  await sql.raw(`create table item (${key}, code varchar(9) unique ${deferred}, a integer, b integer,
+    unique (a, b) ${deferred})`).execute(db)
+  await sql.raw("insert into item (code, a, b) values ('x', 1, 1), ('y', 2, 2)").execute(db)
+  const { models: [Item] } = await introspect(db)
+  const nothing = (): undefined => undefined
+  for (const hooks of [{}, { beforeWrite: nothing, afterWrite: nothing }]) {
+    const { post, put } = await buildApp(t, {
+      models: [],
+      options: { db, defaultAuth: everybody },
+      register: (registry) => { registry.register(Item as Model, hooks) }
+    })
+    for (const [values, fields] of [[{ code: 'x' }, ['code']], [{ a: 1, b: 1 }, ['a', 'b']]] as const) {
+      for (const reply of [await post('/api/item/', values), await put('/api/item/2/', values)]) {
+        const details = fields.map((field) => ({ field }))
+        t.match(reply.json(), { statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE', details })
+      }
+    }
+  }
+})
