@@ -35,8 +35,9 @@ export interface ColumnRow extends WrittenColumn {
   readonly computed: unknown
   /**
    * The default, as an SQL expression; null if none is declared. MariaDB gives the text `NULL` for a nullable column
-   * without a default. On MariaDB, a remark in parentheses follows a default that holds `?`, because the `?` may stand
-   * for a character beyond U+FFFF. PostgreSQL gives the expression of a computed column.
+   * without a default. On MariaDB, a remark in parentheses follows a default that the text may not show exactly: one
+   * that holds `?`, which may stand for a character beyond U+FFFF, or a `float` of six digits, which may have more.
+   * PostgreSQL gives the expression of a computed column.
    */
   readonly declared: string | null
 }
@@ -205,6 +206,11 @@ export interface Catalog {
    * it as null. A kind is absent if its fields can hold every value of the columns that become such fields.
    */
   readonly fits: Readonly<Partial<Record<StorageName, (column: Expression<unknown>) => RawBuilder<SqlBool>>>>
+  /**
+   * Returns an SQL condition that is true if a text in a column of dates has a time after its date. Absent if such a
+   * column can hold only dates.
+   */
+  readonly hasTime?: (column: Expression<unknown>) => RawBuilder<SqlBool>
 }
 
 /** Returns a condition that is true if a JSON number holds the column's integer exactly. */

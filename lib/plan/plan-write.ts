@@ -5,6 +5,7 @@ import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import { isRecordKey, type Json, type RecordKey } from '../values/values.js'
 import { defaultOf } from './defaults.js'
+import { unreachableBy } from './reachable.js'
 import { maxFaults, readFields, type WrittenField } from './read-fields.js'
 
 /** Columns that writes of a resource may name, and the checks of their values, fixed at setup. */
@@ -37,6 +38,8 @@ export interface WriteRules {
   readonly creatable: ReadonlySet<Column>
   /** Columns that every update which changes something sets to the moment of the update. */
   readonly touched: readonly Column[]
+  /** Maximum number of UTF-16 units in the segment of a path that stands for the id of a record. */
+  readonly maxSegment: number
   /** Lists the faults of the values of a create, and the required fields that are missing. */
   readonly checkCreate: Check
   /** Lists the faults of the values of any columns. Unlike `checkCreate`, it requires no field. */
@@ -71,10 +74,10 @@ export type GivenValues = ReadonlyMap<Column, Json>
  *   show these columns
  * @returns a value for each column that a create writes, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing up to 20 faults by field. A field of the body, outside `given`,
- *   that is not in `rules.creatable` is a fault, too
+ *   that is not in `rules.creatable` is a fault, too. So is a key to which no path leads
  */
 export function planCreate (rules: WriteRules, payload: Payload, given: GivenValues): WritePlan {
-  const { created, owner, creatable, checkCreate } = rules
+  const { created, owner, creatable, checkCreate, model: { primaryKey } } = rules
   // checkCreate never requires the owner.
   const isFixed = given.size > (owner === undefined ? 0 : 1)
   const check = isFixed ? checkOthers(checkCreate, given) : checkCreate
@@ -87,6 +90,10 @@ export function planCreate (rules: WriteRules, payload: Payload, given: GivenVal
   for (const column of created) {
     const written = given.has(column) ? given.get(column) : fields.get(column)?.value
     values.set(column, written === undefined ? defaultValue(rules, column, now) : written)
+  }
+  // The database makes other keys.
+  if (primaryKey.parts !== undefined || values.has(primaryKey)) {
+    requireNoFaults(unreachableBy(rules, values), [], '')
   }
   return values
 }

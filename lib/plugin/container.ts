@@ -74,13 +74,16 @@ export function openContainer (
 }
 
 /**
- * Returns the path before the names of resources, percent-encoded, and the functions that find the parts of a URL. With
- * the host's option `useSemicolonDelimiter`, a query also begins at `;`.
+ * Returns the path before the names of resources, percent-encoded, the most characters of an id in a path, and the
+ * functions that find the parts of a URL. With the host's option `useSemicolonDelimiter`, a query also begins at `;`.
  */
-function urlsOf ({ initialConfig, prefix }: FastifyInstance): Pick<ResourceSetting, 'prefix' | 'pathOf' | 'queryOf'> {
-  const beginsAtSemicolon = [initialConfig, initialConfig.routerOptions]
-    .some((options) => Object(options).useSemicolonDelimiter === true)
-  return { prefix: `${encodeURI(prefix).replace(/\/$/, '')}/`, ...compileUrlParts(beginsAtSemicolon) }
+function urlsOf (
+  { initialConfig, prefix }: FastifyInstance
+): Pick<ResourceSetting, 'prefix' | 'maxSegment' | 'pathOf' | 'queryOf'> {
+  const options = [initialConfig.routerOptions, initialConfig].map(Object)
+  const [maxSegment = Infinity] = options.flatMap(({ maxParamLength }) => maxParamLength ?? [])
+  const beginsAtSemicolon = options.some(({ useSemicolonDelimiter }) => useSemicolonDelimiter === true)
+  return { prefix: `${encodeURI(prefix).replace(/\/$/, '')}/`, maxSegment, ...compileUrlParts(beginsAtSemicolon) }
 }
 
 /**

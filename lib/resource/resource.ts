@@ -74,7 +74,8 @@ export interface Resource
 }
 
 /** The parts that all resources of one registration of the plugin share. */
-export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'limits' | 'passwords' | 'queryOf'> {
+export interface ResourceSetting
+  extends Pick<Resource, 'engine' | 'reader' | 'limits' | 'passwords' | 'queryOf' | 'maxSegment'> {
   /** Path before the resource's name, percent-encoded, with a final slash. */
   readonly prefix: string
   /** Returns the part of a URL before its query string. */

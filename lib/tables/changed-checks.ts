@@ -96,7 +96,7 @@ function remedyOf ({ model, column }: ModelColumn, { name }: CheckRow, existing:
   const statement = name === null
     ? modifyColumn(db, { model, column, existing: found }, dialect).compile().sql
     : replaceConstraint(model, name, checksOf(column, dialect)).compile(db).sql
-  return `change the model, or run: ${statement}`
+  return `change the model, or, if no other program needs this check, run: ${statement}`
 }
 
 /** Returns the statement that puts checks in place of a constraint, or only drops it if there are none. */

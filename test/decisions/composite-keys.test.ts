@@ -389,6 +389,37 @@ test('D-198: an id as a list shows it leads to its record, also if its UUID is s
   t.equal((await remove(`/api/mark/${id}/`)).statusCode, 204)
 })
 
+test('D-293: a create whose record no path would reach is refused, and names the texts of the key', async (t) => {
+  const Pair = defineModel('Pair', { word: text({ maxLength: 200 }), other: text({ maxLength: 200 }), size: integer() },
+    { key: ['word', 'size', 'other'] })
+  const Tag = defineModel('Tag', { id: text(), size: integer() })
+  for (const maxParamLength of [undefined, 150]) {
+    const { post, get } = await buildApp(t, {
+      models: [Pair, Tag],
+      ...maxParamLength !== undefined && { server: { routerOptions: { maxParamLength } } },
+      options: { defaultAuth: anybody },
+      register: (registry) => { for (const model of [Pair, Tag]) registry.register(model) }
+    })
+    const most = maxParamLength ?? 100
+    // Two commas and one digit are in the path as well.
+    const other = 'é'.repeat(40)
+    const fitting = await post('/api/pair/', { word: 'ß'.repeat(most - 43), other, size: 1 })
+    t.equal(fitting.statusCode, 201)
+    t.equal((await get(String(fitting.headers['location']))).json().other, other)
+    const refused = await post('/api/pair/', { word: 'ß'.repeat(most - 42), other, size: 1 })
+    const message = `makes the path of the record too long: its key has more than ${most} characters`
+    t.match(refused.json(), {
+      statusCode: 400,
+      code: 'REST_MODELS_INVALID_RECORD',
+      details: [{ field: 'word', message }, { field: 'other', message }]
+    })
+    t.equal((await get('/api/pair/')).json().objects.length, 1)
+    const long = await post('/api/tag/', { id: '😀'.repeat(60), size: 1 })
+    t.equal(long.statusCode, most === 100 ? 400 : 201)
+    if (most > 100) t.equal((await get(String(long.headers['location']))).json().size, 1)
+  }
+})
+
 test('D-197: the types of records, bodies and rows follow', (t) => {
   const record: RecordOf<typeof Line> = { id: '1,P1', order_id: 1, product_id: 'P1', quantity: 1, note: null }
   const body: CreateOf<typeof Line> = { order_id: 1, product_id: 'P1' }

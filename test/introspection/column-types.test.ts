@@ -276,3 +276,82 @@ test('D-202: a text that a name of PostgreSQL would cut is refused, and finds no
     t.equal((await get(`/api/item/?${encodeURI(query)}`)).json().objects.length, count, query)
   }
 })
+
+test('D-93: texts that are no dates do not make moments of the dates in their column', {
+  skip: engine !== 'sqlite' && 'about SQLite'
+}, async (t) => {
+  const odd = { blank: '', slashes: '01/02/2020', short: '2020-1-1', spaced: '2020-01-01 UTC' }
+  const values = { ...odd, time: '2020-01-01 10:00', iso: '2020-01-01T10:00:00Z', both: '' }
+  const names = Object.keys(values)
+  const texts = Object.values(values).map((value) => `'${value}'`)
+  const db = await openSeparateDatabase(t)
+  for (const statement of [
+    `create table person (id integer primary key, ${names.map((name) => `${name} date`).join(', ')})`,
+    `insert into person values (1, ${names.map(() => "'2020-01-02'").join(', ')}), (2, ${texts.join(', ')})`,
+    "insert into person (id, both) values (3, '2020-01-01 10:00:00')"
+  ]) await sql.raw(statement).execute(db)
+  const { models: [Person], notes } = await introspect(db)
+  const kinds = Person?.columns.slice(1).map(({ field, kind }) => [field, kind]) ?? []
+  t.strictSame(Object.fromEntries(kinds), {
+    blank: 'date', slashes: 'date', short: 'date', spaced: 'date', time: 'datetime', iso: 'datetime', both: 'datetime'
+  })
+  t.strictSame(notes.slice(0, 4), Object.keys(odd).map((column) => ({
+    table: 'person',
+    column,
+    why: 'holds texts that are no dates: they are shown as they are, and found by no filter for their value'
+  })))
+  const { get, put } = await buildApp(t, {
+    models: [],
+    options: { db, defaultAuth: everybody },
+    register: (registry) => { registry.register(Person as Model) },
+    undocumented: 'the table of another program'
+  })
+  const [one, two] = (await get('/api/person/')).json().objects
+  t.match(one, { blank: '2020-01-02', both: '2020-01-02 00:00:00' })
+  t.match(two, odd)
+  t.same((await put('/api/person/2/', { ...two, blank: '2024-02-29' })).json(), { ...two, blank: '2024-02-29' })
+})
+
+test('D-202: a number that a double(M,D) of MariaDB would store as the next one is refused', {
+  skip: engine !== 'mariadb' && 'about MariaDB'
+}, async (t) => {
+  const db = await openSeparateDatabase(t)
+  await sql.raw(`create table item (${key}, price double(20,10))`).execute(db)
+  const { models: [Item] } = await introspect(db)
+  const { post } = await buildApp(t, {
+    models: [],
+    options: { db, defaultAuth: everybody },
+    register: (registry) => { registry.register(Item as Model) }
+  })
+  const prices = [[5.8687872172, 409], [5.8687872171999995, 409], [5.5, 201], [-123456.7, 201]] as const
+  for (const [price, status] of prices) {
+    const created = await post('/api/item/', { price })
+    t.equal(created.statusCode, status, created.body)
+    if (status === 201) t.equal(created.json().price, price)
+  }
+})
+
+test('a unique constraint of PostgreSQL that is checked at the commit is a 409 that names the fields', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const db = await openSeparateDatabase(t)
+  const deferred = 'deferrable initially deferred'
+  await sql.raw(`create table item (${key}, code varchar(9) unique ${deferred}, a integer, b integer,
+    unique (a, b) ${deferred})`).execute(db)
+  await sql.raw("insert into item (code, a, b) values ('x', 1, 1), ('y', 2, 2)").execute(db)
+  const { models: [Item] } = await introspect(db)
+  const nothing = (): undefined => undefined
+  for (const hooks of [{}, { beforeWrite: nothing, afterWrite: nothing }]) {
+    const { post, put } = await buildApp(t, {
+      models: [],
+      options: { db, defaultAuth: everybody },
+      register: (registry) => { registry.register(Item as Model, hooks) }
+    })
+    for (const [values, fields] of [[{ code: 'x' }, ['code']], [{ a: 1, b: 1 }, ['a', 'b']]] as const) {
+      for (const reply of [await post('/api/item/', values), await put('/api/item/2/', values)]) {
+        const details = fields.map((field) => ({ field }))
+        t.match(reply.json(), { statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE', details })
+      }
+    }
+  }
+})

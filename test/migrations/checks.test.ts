@@ -75,7 +75,7 @@ async function differencesOf (t: Test, model: Model): Promise<readonly string[]>
   const { source, differences } = await writeMigration(db, [model])
   t.equal(source, undefined)
   // What the remedy makes fits the model.
-  const [, statement] = /change the model, or run: (.*)/.exec(differences.join()) ?? []
+  const [, statement] = /needs this check, run: (.*)/.exec(differences.join()) ?? []
   if (engine !== 'sqlite') await sql.raw(String(statement)).execute(db)
   t.strictSame(await writeMigration(db, [engine === 'sqlite' ? Note : model]), nothing)
   return differences
@@ -123,6 +123,30 @@ test('D-268: checks that others wrote are no differences', async (t) => {
   }
 })
 
+test('D-268: checks of another program stay its own after a migration has added indexes and texts', async (t) => {
+  const db = await openDatabase(t)
+  for (const statement of [
+    `create table author (id ${generated}, name varchar(9) not null)`,
+    `create table book (id ${generated}, title varchar(9) not null, author_id integer not null, ` +
+      'pages integer not null CHECK (pages >= 0), foreign key (author_id) references author (id))'
+  ]) await sql.raw(statement).execute(db)
+  const Author = defineModel('Author', { name: text({ maxLength: 9 }) })
+  const Book = defineModel('Book', {
+    title: text({ maxLength: 9 }),
+    author: foreignKey(() => Author),
+    pages: integer(),
+    note: text({ maxLength: 9, nullable: true }),
+    unit: text({ unique: true, maxLength: 9, nullable: true })
+  })
+  const { source, differences } = await writeMigration(db, [Book])
+  t.strictSame(differences, [])
+  await (await importMigration(String(source))).up(db)
+  t.strictSame(await writeMigration(db, [Book]), nothing)
+  // Nothing tells the checks that a migration has added from those of the other program.
+  const Less = defineModel('Book', { ...Book.fields, note: text({ maxLength: 5, nullable: true }) })
+  if (engine === 'postgres') t.strictSame(await writeMigration(db, [Less]), nothing)
+})
+
 test('D-268: the remedy is a statement on servers, for checks as they print them', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [Note])
@@ -141,7 +165,7 @@ test('D-268: the remedy is a statement on servers, for checks as they print them
   const remedies = (name: keyof typeof compilers, rows: ReadonlyArray<Pick<CheckRow, 'column' | 'name' | 'text'>>) => {
     const checks = rows.map((row) => ({ ...row, table: 'note' }))
     return changedChecks([Note], { tables, dialect: dialects[name], db: compilers[name], checks })
-      .map((text) => text.replace(/^.*change the model, or run: /, ''))
+      .map((text) => text.replace(/^.*needs this check, run: /, ''))
   }
   const name = 'note_it_check'
   t.strictSame(remedies('postgres', [

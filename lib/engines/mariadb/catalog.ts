@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { isSafe, type Catalog } from '../catalog.js'
 import { described, type TypeTable } from '../described-types.js'
+import { defaultText } from './default-text.js'
 import { exactCollation, toStandardTexts } from './texts.js'
 
 const { bigint, number, text } = described
@@ -28,14 +29,6 @@ const ofLabels = (describe: TypeTable[string]): TypeTable[string] => (type) => {
     'the API does not write those with such characters'
   return { kind: 'text', options: {}, loss }
 }
-
-/**
- * SQL for the default of the column `c`, as text. If the default holds `?`, a remark in parentheses follows it:
- * information_schema also shows `?` for each character beyond U+FFFF, so the text may not be the true default.
- */
-const defaultText = sql`
-  case when c.column_default like '%?%'
-    then concat(c.column_default, ' (where ''?'' may stand for a character beyond U+FFFF)') else c.column_default end`
 
 /** Returns SQL for the name of a column as MariaDB writes it in expressions: in backticks. */
 const inBackticks = (name: RawBuilder<string>) => sql`concat('\`', replace(${name}, '\`', '\`\`'), '\`')`

@@ -25,6 +25,9 @@ const isInteger = isOf('integer')
 const isNumber = isOf('integer', 'real')
 const isText = isOf('text')
 
+/** GLOB pattern of a date. */
+const day = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+
 /**
  * Returns the query for the columns of the tables in `list`, without the hidden columns of virtual tables. The query
  * fails for a view whose table was dropped, and for a virtual table of an extension that is not loaded.
@@ -161,6 +164,7 @@ export const sqliteCatalog: Catalog = {
     // A blob is no text, and may be JSON in SQLite's own form.
     json: (column) => sql`${isOf('text', 'integer', 'real')(column)} and json_valid(${column})`,
     datetime: isText,
-    date: (column) => sql`${isText(column)} and ${column} glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'`
-  }
+    date: (column) => sql`${isText(column)} and ${column} glob ${sql.lit(day)}`
+  },
+  hasTime: (column) => sql`${column} glob ${sql.lit(`${day}[ Tt][0-9][0-9]:*`)}`
 }

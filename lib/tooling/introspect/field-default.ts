@@ -8,6 +8,7 @@ import { defineModel } from '../../model/define-model.js'
 import { keyName, type Field, type Model } from '../../model/model.js'
 import { requireSoundDefaults } from '../../plan/defaults.js'
 import { maxUniqueLength } from '../../values/field-options.js'
+import type { Json } from '../../values/values.js'
 import { defaultValue, expression } from './default-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 
@@ -50,11 +51,23 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
   const value = hasNone ? undefined : defaultValue(values, standardDefault(column, setting))
   if (value !== undefined && value !== expression) {
     const complete = { ...limited, options: { ...limited.options, default: value } }
-    if (faultOf(complete, values, setting) === undefined) return complete
+    if (isKept(value, complete, source, setting) && faultOf(complete, values, setting) === undefined) return complete
   }
   const why = hasNone ? undefined : whenAbsent(plan, column, value !== undefined)
   if (why !== undefined) setting.notes.push({ table: column.table, column: column.name, why })
   return limited
+}
+
+/**
+ * True if the column stores a default as the API would write it. Otherwise each create without the field would be a
+ * 409: for example, if the default of a `real` has more digits than records show.
+ */
+function isKept (
+  value: Json, { options }: FieldPlan, { column, values }: Source, { handle: { dialect: { storage } } }: DefaultSetting
+): boolean {
+  const { [values]: plain } = storage
+  const { alters } = plain.ofType?.(column, options) ?? plain
+  return alters?.(value) !== true
 }
 
 /** Returns the default of a column as standard SQL; null if it has none. */

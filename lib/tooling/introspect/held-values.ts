@@ -18,6 +18,9 @@ const widerKinds: Readonly<Partial<Record<StorageName, readonly StorageName[]>>>
 const rounded = 'only 15 digits are exact, and longer values are shown rounded; ' +
   'a generated column or a view can show them as text'
 
+/** Note about a column of dates that also holds other texts. */
+const oddDates = 'holds texts that are no dates: they are shown as they are, and found by no filter for their value'
+
 /**
  * Returns the kind of field that all values of a column fit: the declared one, or the first wider one. A column of
  * dates with time that holds only dates becomes a date. `loss`, if present, says how the kind differs from the declared
@@ -31,6 +34,7 @@ export async function heldType (
     return { kind: 'date', options: {}, loss: 'holds only dates, and becomes a date' }
   }
   if (await holdsOnly(handle, column, described.kind)) return described
+  if (described.kind === 'date' && await holdsOddDates(handle, column)) return { ...described, loss: oddDates }
   for (const kind of widerKinds[described.kind] ?? []) {
     if (!handle.dialect.storage[kind].holds(column.type) || !await holdsOnly(handle, column, kind)) continue
     const loss = `holds values that do not fit ${described.kind}, and becomes ${kind}`
@@ -73,6 +77,16 @@ async function holdsDates (handle: Handle, column: ColumnRow): Promise<boolean> 
   const { db, dialect: { catalog: { fits } } } = handle
   return fits.date !== undefined && await holdsOnly(handle, column, 'date') &&
     await holds(db, column.table, sql`${sql.ref(column.name)} is not null`)
+}
+
+/**
+ * True if a column of dates holds only texts, of which none has a time, so that a datetime field would fit them no
+ * better than a date field.
+ */
+async function holdsOddDates (handle: Handle, column: ColumnRow): Promise<boolean> {
+  const { db, dialect: { catalog: { hasTime } } } = handle
+  return hasTime !== undefined && await holdsOnly(handle, column, 'datetime') &&
+    !await holds(db, column.table, hasTime(sql.ref(column.name)))
 }
 
 /**
