@@ -1,6 +1,7 @@
 import type { FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler } from 'fastify'
-import { browserGuard, kUser, policyStep, userOf, type Step } from '../policy/guard.js'
+import { kUser, policyStep, userOf, type Step } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
+import { browserGuard } from '../policy/origin.js'
 import { readOwnRecord, readRecord } from '../policy/owner.js'
 import type { Authenticate, Identity } from '../policy/policy.js'
 import { isPrivate } from '../policy/visibility.js'
