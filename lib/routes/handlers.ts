@@ -46,10 +46,10 @@ export const list: Handler<ListEnvelope> = (resource) => (request) => {
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, listViewerOf(request, resource))
   const layout = plan.includes.length === 0 ? undefined : included.layoutOf(plan.includes)
-  const toAnswer = ({ rows, limit: count, hasNext, last }: Page, total?: Count): ListEnvelope => {
+  const toAnswer = ({ rows, capacity, hasNext, last }: Page, total?: Count): ListEnvelope => {
     const { limit, start } = plan
-    const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
-    const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
+    const cursor = last && writeCursor({ ...plan, limit: capacity }, last, reader.dialect)
+    const links = { name, url, limit, capacity, start, hasNext, cursor, limits, total }
     return toEnvelope(rows.map(layout?.toRecord ?? toListed), links, wanted)
   }
   const page = runList(reader, layout?.base ?? resource, plan)
