@@ -12,7 +12,7 @@ const release = CompiledQuery.raw('release savepoint rest_models_write')
 const rollbackToSavepoint = CompiledQuery.raw('rollback to savepoint rest_models_write')
 
 /** Thrown when a statement, such as that of a trigger, has rolled back a whole transaction. */
-export class Undone extends Error {}
+export class TransactionEnded extends Error {}
 
 /** Runs statements in an open transaction. It repeats none of them: only all of them together can be repeated. */
 export class OpenTransaction implements Executor {
@@ -39,7 +39,8 @@ export class OpenTransaction implements Executor {
   /**
    * Calls `work` in a savepoint, and undoes what it did if it throws.
    *
-   * @throws what `work` throws; {@link Undone} if the savepoint is gone, because a statement has ended the transaction
+   * @throws what `work` throws; {@link TransactionEnded} if the savepoint is gone, because a statement has ended the
+   *   transaction
    */
   async inSavepoint<Result> (work: () => Promise<Result>): Promise<Result> {
     await this.#mark(savepoint)
@@ -48,7 +49,7 @@ export class OpenTransaction implements Executor {
       await this.#mark(release)
       return result
     } catch (failure) {
-      await this.#mark(rollbackToSavepoint).catch(() => { throw new Undone() })
+      await this.#mark(rollbackToSavepoint).catch(() => { throw new TransactionEnded() })
       await this.#mark(release)
       throw failure
     }

@@ -4,7 +4,7 @@ import { BurstDetector, maxGroupMs, minGroupSize } from '../engines/event-loop-t
 import { maxWaitMs } from '../engines/semaphore.js'
 import { errors, outcomeUnknown } from '../errors.js'
 import type { Events } from '../events/events.js'
-import { Undone, type OpenTransaction } from './open-transaction.js'
+import { TransactionEnded, type OpenTransaction } from './open-transaction.js'
 import type { RunTransaction, Work } from './transaction.js'
 
 /** A transaction that waits for its group, and the functions that settle its promise. */
@@ -107,7 +107,7 @@ export class TransactionGroups {
    * @param begun  gets those that have begun
    * @param tells  gets, for each that has ended, a function that settles its promise
    * @returns when the first one began, in milliseconds of `performance.now()`
-   * @throws Undone if a statement has ended the transaction, so that nothing of the group remains
+   * @throws TransactionEnded if a statement has ended the transaction, so that nothing of the group remains
    */
   async #runMembers (transaction: OpenTransaction, begun: Member[], tells: Array<() => void>): Promise<number> {
     const start = performance.now()
@@ -127,7 +127,7 @@ async function runMember (transaction: OpenTransaction, { start, resolve, reject
     const result = await transaction.inSavepoint(async () => await start(transaction))
     return () => { resolve(result) }
   } catch (failure) {
-    if (failure instanceof Undone) throw failure
+    if (failure instanceof TransactionEnded) throw failure
     return () => { reject(failure) }
   }
 }

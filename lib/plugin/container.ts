@@ -20,7 +20,7 @@ import { swagger2Warning, warnOfRegistration, warnOfUnshown, warnOfUnusable } fr
 import { addRoutes } from '../routes/routes.js'
 import { readTables } from '../tables/read-tables.js'
 import { requireUncomputed } from '../tables/computed.js'
-import { requireFillable } from '../tables/creatable.js'
+import { requireFillable } from '../tables/fillable.js'
 import { requireEnforceable } from '../tables/enforceable.js'
 import { fitEngine } from '../tables/fit-engine.js'
 import { requireJoinable } from '../tables/joinable.js'

@@ -70,7 +70,7 @@ export async function createWithHooks (write: TransactedRequest, planned: Guarde
 export async function updateLocked (
   write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord
 ): Promise<Row> {
-  const row = await inTurn(write, record, async () => await update(write, planned, record))
+  const row = await inTurn(write, record, async () => await attemptUpdate(write, planned, record))
   return row ?? await notFound(write, record)
 }
 
@@ -103,7 +103,7 @@ async function inTurn<Result> (
   return hooks.beforeWrite === undefined ? await act() : await engine.turns.inTurn(model.table, id, act)
 }
 
-async function update (write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord): Promise<Row | undefined> {
+async function attemptUpdate (write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord) {
   const { resource: { engine, passwords }, resource, hooked: { hooks: { beforeWrite }, whole } } = write
   if (beforeWrite !== undefined) await requireReferences(engine, resource, planned)
   const prepare = async (seen: Row | undefined) => {
@@ -146,7 +146,7 @@ async function explainLocked (
  *   trigger kept the record
  */
 export async function deleteLocked (write: TransactedRequest, record: LockedRecord): Promise<void> {
-  if (!await inTurn(write, record, async () => await remove(write, record))) await notFound(write, record)
+  if (!await inTurn(write, record, async () => await attemptDelete(write, record))) await notFound(write, record)
 }
 
 /** Repeats a delete without hooks that deleted nothing, as {@link repeatUpdate} does for an update. */
@@ -155,7 +155,7 @@ export async function repeatDelete (write: UnhookedRequest, record: LockedRecord
   await deleteLocked({ ...write, hooked: withoutHooks(write.resource) }, record)
 }
 
-async function remove (write: TransactedRequest, record: LockedRecord): Promise<boolean> {
+async function attemptDelete (write: TransactedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { hooks, whole } } = write
   let seen = await rowForHook(write, record)
   if (hooks.beforeWrite !== undefined && seen === undefined) return false

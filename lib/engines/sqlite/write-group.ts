@@ -21,7 +21,7 @@ interface Written {
 }
 
 /** Thrown when a write that failed has rolled back the earlier writes of its group. */
-class Undone extends Error {}
+class GroupRolledBack extends Error {}
 
 /**
  * Returns a function that commits waiting writes together, from the first on, until they have taken 10 ms or another
@@ -32,15 +32,15 @@ class Undone extends Error {}
  *   written again by itself
  */
 export function groupWriter (database: Database, beforeCommit: () => void): (waiting: readonly Waiting[]) => Written {
-  const requireNotUndone = (): void => { if (!database.inTransaction) throw new Undone() }
+  const requireNotRolledBack = (): void => { if (!database.inTransaction) throw new GroupRolledBack() }
   const together: Transaction<typeof writeEach> = database.transaction((waiting) => {
-    const written = writeEach(waiting, requireNotUndone)
+    const written = writeEach(waiting, requireNotRolledBack)
     beforeCommit()
     return written
   })
   return (waiting) => {
     try {
-      return together.immediate(waiting, requireNotUndone)
+      return together.immediate(waiting, requireNotRolledBack)
     } catch (failure) {
       if (isLocked(failure)) throw failure
       return writeEach(waiting, () => {})
