@@ -131,11 +131,14 @@ export function codeOf (failure: unknown): string | null {
 
 const sources = new WeakMap<object, Events>()
 
-/**
- * Returns the source of the events of a database, by its Kysely instance. If `events` is given, it becomes that source;
- * otherwise a new source is made if the instance has none.
- */
-export function eventsOf (handle: object, events = sources.get(handle) ?? new Events()): Events {
+/** Returns the source of the events of a database, by its Kysely instance. An instance without one gets a new one. */
+export function eventsOf (handle: object): Events {
+  const events = sources.get(handle) ?? new Events()
   sources.set(handle, events)
   return events
+}
+
+/** Makes `events` the source that {@link eventsOf} returns for a Kysely instance. */
+export function setEvents (handle: object, events: Events): void {
+  sources.set(handle, events)
 }
