@@ -83,7 +83,7 @@ export class Nodes<Node extends { readonly name: string }> {
    * @throws an error with the reason of each node if none is usable; otherwise what `connectTo` threw
    */
   async connect<Connection> (connectTo: (node: Node) => Promise<Connection>): Promise<Connection> {
-    const node = this.#known() ?? await this.#find()
+    const node = this.#refreshCurrent() ?? await this.#find()
     try {
       const connection = await connectTo(node)
       if (this.#leftAt !== undefined && !this.#isSearched()) this.#tellFound(node)
@@ -120,7 +120,7 @@ export class Nodes<Node extends { readonly name: string }> {
    * Returns the node in use; undefined if a search for one must end first. If `isWatched` is true, the result of a
    * search is used for two seconds. A call after one second begins the next search, and still returns the node in use.
    */
-  #known (): Node | undefined {
+  #refreshCurrent (): Node | undefined {
     if (!this.#setting.isWatched) return this.#current
     const age = performance.now() - this.#foundAt
     if (age > watchIntervalMs) this.#find().catch(() => {})
