@@ -90,7 +90,7 @@ export class Events {
     if (start === 0) return
     const duration = performance.now() - start
     if (duration < this.#slowMs && !channels.statement.hasSubscribers) return
-    this.#tell(query, { outcome: 'done', code: null, rows, duration })
+    this.#publishStatement(query, { outcome: 'done', code: null, rows, duration })
   }
 
   /** Publishes that a statement has failed, under the same conditions as {@link end}. */
@@ -98,10 +98,10 @@ export class Events {
     if (start === 0) return
     const duration = performance.now() - start
     if (duration < this.#slowMs && !channels.statement.hasSubscribers) return
-    this.#tell(query, { outcome: 'failed', code: codeOf(failure), rows: 0, duration })
+    this.#publishStatement(query, { outcome: 'failed', code: codeOf(failure), rows: 0, duration })
   }
 
-  #tell ({ label = unlabelled }: Labelled, ending: Ending): void {
+  #publishStatement ({ label = unlabelled }: Labelled, ending: Ending): void {
     this.publish('statement', { ...label, ...ending })
   }
 

@@ -15,7 +15,7 @@ export interface Waiting {
 /** Writes that were committed or have failed. */
 interface Written {
   /** Functions that settle the promise of each write, in the order of the writes. */
-  readonly tells: ReadonlyArray<() => void>
+  readonly settleEach: ReadonlyArray<() => void>
   /** Milliseconds that a write took on average, without the commit of the group. */
   readonly averageMs: number
 }
@@ -56,20 +56,20 @@ export function groupWriter (database: Database, beforeCommit: () => void): (wai
  */
 function writeEach (waiting: readonly Waiting[], check: () => void): Written {
   const start = performance.now()
-  const tells: Array<() => void> = []
+  const settleEach: Array<() => void> = []
   let took = 0
   for (const one of waiting) {
-    const tell = attempt(one)
-    if (tell instanceof Error) {
-      if (tells.length > 0) break
-      throw tell
+    const settleOrFailure = attempt(one)
+    if (settleOrFailure instanceof Error) {
+      if (settleEach.length > 0) break
+      throw settleOrFailure
     }
-    tells.push(tell)
+    settleEach.push(settleOrFailure)
     check()
     took = performance.now() - start
     if (took > maxGroupMs) break
   }
-  return { tells, averageMs: took / tells.length }
+  return { settleEach, averageMs: took / settleEach.length }
 }
 
 /** Executes one write. Returns a function that settles its promise; or the failure, if another process has the lock. */

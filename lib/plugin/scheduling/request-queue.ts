@@ -71,7 +71,7 @@ export abstract class RequestQueue {
     const now = performance.now()
     if (this.#waiting.size === 0 && this.#admits(answer, now)) return goOn()
     if (this.#waiting.size >= maxWaiting) {
-      this.#tell('full', now)
+      this.#publish('full', now)
       return goOn(unavailable())
     }
     this.#wait(answer, goOn)
@@ -124,11 +124,11 @@ export abstract class RequestQueue {
   #leave (waiting: Waiting, outcome: QueueMessage['outcome']): void {
     if (!this.#waiting.delete(waiting)) return
     if (this.#waiting.size === 0) clearInterval(this.#timer)
-    this.#tell(outcome, waiting.since)
+    this.#publish(outcome, waiting.since)
     waiting.goOn(failures[outcome]?.())
   }
 
-  #tell (outcome: QueueMessage['outcome'], since: number): void {
+  #publish (outcome: QueueMessage['outcome'], since: number): void {
     const { name, source } = this.#events
     if (outcome === 'admitted' && !source.hasSubscribers('queue')) return
     const duration = performance.now() - since
