@@ -59,13 +59,13 @@ export class Connections {
     // If localhost has two addresses, Fastify listens to the second one with a server that it does not show.
     if (socket instanceof Socket && !socket.destroyed && !this.#sockets.has(socket)) this.#watch(socket)
     this.#readLimit.count()
-    const goOn = (): void => {
+    const resume = (): void => {
       if (reply.raw.socket === socket) this.unread.watch(socket, reply.raw)
       done()
     }
-    if (reply.raw.socket !== null) return goOn()
+    if (reply.raw.socket !== null) return resume()
     const pipeline = this.#pipelineOf(socket)
-    if (!socket.destroyed && pipeline.size < maxWaiting) return pipeline.wait(reply.raw, goOn)
+    if (!socket.destroyed && pipeline.size < maxWaiting) return pipeline.wait(reply.raw, resume)
     if (!socket.destroyed) {
       request.log.info('Closed a connection, because too many of its requests were waiting for an answer')
       socket.destroy()
