@@ -36,7 +36,7 @@ export class HookConnection implements DatabaseConnection {
     if (this.#failure !== undefined) throw this.#failure.thrown
     if (controlsTransaction(query.sql, this.#dialect)) throw this.#fail(new Error(mustNotEnd))
     try {
-      return await this.#transaction.ask<R>(this.#labelled(query))
+      return await this.#transaction.query<R>(this.#labelled(query))
     } catch (error) {
       // A rule of the database that the hook breaks is a fault of the hook, and not of the client.
       throw this.#fail(error instanceof StatementFailure ? error.cause : error)

@@ -20,7 +20,7 @@ export interface Page {
    * Number of rows that the page has room for: the requested limit, even if fewer rows are left. It is lower only if
    * the rows would exceed `limits.pageBytes`.
    */
-  readonly limit: number
+  readonly capacity: number
   /** True if another page follows. */
   readonly hasNext: boolean
   /**
@@ -51,14 +51,14 @@ export function runList (engine: Engine, base: ListBase, plan: ListPlan): MaybeP
   const { deadline } = limits
   const toPage = (found: ArrayRows): MaybePromise<Page> => {
     const isHeavy = isAnyWithheld(found, base.long)
-    const limit = isHeavy ? limitOf(found, base, plan) : plan.limit
-    const hasNext = found.length > limit
-    const rows = hasNext ? found.slice(0, limit) : found
-    const page = { rows, limit, hasNext, last: hasNext ? cursorValues(rows, base, plan) : undefined, deadline }
+    const capacity = isHeavy ? capacityFor(found, base, plan) : plan.limit
+    const hasNext = found.length > capacity
+    const rows = hasNext ? found.slice(0, capacity) : found
+    const page = { rows, capacity, hasNext, last: hasNext ? cursorValues(rows, base, plan) : undefined, deadline }
     return isHeavy ? readWhole(page) : page
   }
   const readWhole = async (page: Page): Promise<Page> => {
-    const whole = { ...limits, maxRows: page.limit, maxValueBytes: unlimited }
+    const whole = { ...limits, maxRows: page.capacity, maxValueBytes: unlimited }
     const rows = await ask(whole, narrowedToRows(page.rows, base, plan))
     return { ...page, rows, last: page.hasNext ? cursorValues(rows, base, plan) : undefined }
   }
@@ -70,7 +70,7 @@ export function runList (engine: Engine, base: ListBase, plan: ListPlan): MaybeP
  * Returns how many rows the page has room for. If pages are numbered, the result is a divisor of the requested limit.
  * So with the result as the limit, another page number leads to the first row after this page.
  */
-function limitOf (found: ArrayRows, base: ListBase, { limit, after }: ListPlan): number {
+function capacityFor (found: ArrayRows, base: ListBase, { limit, after }: ListPlan): number {
   const page = found.slice(0, limit)
   const count = countFitting(page, base)
   if (count === page.length) return limit

@@ -12,7 +12,7 @@ const release = CompiledQuery.raw('release savepoint rest_models_write')
 const rollbackToSavepoint = CompiledQuery.raw('rollback to savepoint rest_models_write')
 
 /** Thrown when a statement, such as that of a trigger, has rolled back a whole transaction. */
-export class Undone extends Error {}
+export class TransactionEnded extends Error {}
 
 /** Runs statements in an open transaction. It repeats none of them: only all of them together can be repeated. */
 export class OpenTransaction implements Executor {
@@ -29,17 +29,18 @@ export class OpenTransaction implements Executor {
   }
 
   execute (query: Query): Promise<Outcome> {
-    return this.ask<Row>(query).then(outcomeOf)
+    return this.query<Row>(query).then(outcomeOf)
   }
 
   readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
-    return this.ask<Row>(query).then((result) => toArrays(result, keys))
+    return this.query<Row>(query).then((result) => toArrays(result, keys))
   }
 
   /**
    * Calls `work` in a savepoint, and undoes what it did if it throws.
    *
-   * @throws what `work` throws; {@link Undone} if the savepoint is gone, because a statement has ended the transaction
+   * @throws what `work` throws; {@link TransactionEnded} if the savepoint is gone, because a statement has ended the
+   *   transaction
    */
   async inSavepoint<Result> (work: () => Promise<Result>): Promise<Result> {
     await this.#mark(savepoint)
@@ -48,7 +49,7 @@ export class OpenTransaction implements Executor {
       await this.#mark(release)
       return result
     } catch (failure) {
-      await this.#mark(rollbackToSavepoint).catch(() => { throw new Undone() })
+      await this.#mark(rollbackToSavepoint).catch(() => { throw new TransactionEnded() })
       await this.#mark(release)
       throw failure
     }
@@ -69,7 +70,7 @@ export class OpenTransaction implements Executor {
    * @throws REST_MODELS_OUTCOME_UNKNOWN (503) if the connection is lost before the answer
    */
   async commit (): Promise<void> {
-    await this.ask(commit, 'write')
+    await this.query(commit, 'write')
   }
 
   /**
@@ -79,16 +80,16 @@ export class OpenTransaction implements Executor {
    * @param sent  decides the error if no answer comes: `write` for a commit, which may have been executed, otherwise
    *   `uncommitted`, because the statement is then undone
    */
-  async ask<R> (query: Query, sent: Sent = 'uncommitted'): Promise<QueryResult<R>> {
+  async query<R> (statement: Query, sent: Sent = 'uncommitted'): Promise<QueryResult<R>> {
     const start = this.#events.begin()
     try {
-      const result = await this.#connection.executeQuery<R>(query)
+      const result = await this.#connection.executeQuery<R>(statement)
       const { rows: { length }, numAffectedRows = 0n } = result
-      this.#events.end(start, query, length > 0 ? length : Number(numAffectedRows))
+      this.#events.end(start, statement, length > 0 ? length : Number(numAffectedRows))
       return result
     } catch (failure) {
       const error = toStatementError(this.#dialect, failure, sent)
-      this.#events.fail(start, query, error)
+      this.#events.fail(start, statement, error)
       throw error
     }
   }

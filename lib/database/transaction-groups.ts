@@ -4,7 +4,7 @@ import { BurstDetector, maxGroupMs, minGroupSize } from '../engines/event-loop-t
 import { maxWaitMs } from '../engines/semaphore.js'
 import { errors, outcomeUnknown } from '../errors.js'
 import type { Events } from '../events/events.js'
-import { Undone, type OpenTransaction } from './open-transaction.js'
+import { TransactionEnded, type OpenTransaction } from './open-transaction.js'
 import type { RunTransaction, Work } from './transaction.js'
 
 /** A transaction that waits for its group, and the functions that settle its promise. */
@@ -87,9 +87,10 @@ export class TransactionGroups {
 
   async #runGroup (): Promise<void> {
     const begun: Member[] = []
-    const tells: Array<() => void> = []
-    await this.#runAlone(async (transaction) => await this.#runMembers(transaction, begun, tells)).then((start) => {
-      for (const tell of tells) tell()
+    const settleEach: Array<() => void> = []
+    const run = async (transaction: OpenTransaction) => await this.#runMembers(transaction, begun, settleEach)
+    await this.#runAlone(run).then((start) => {
+      for (const settle of settleEach) settle()
       this.#events.publish('group-commit', { writes: begun.length, duration: performance.now() - start })
     }, async (failure: unknown) => { await this.#recover(begun, failure) })
   }
@@ -105,16 +106,16 @@ export class TransactionGroups {
    * Runs those that wait, also those that come meanwhile, until 10 ms have passed. The rest is for the next group.
    *
    * @param begun  gets those that have begun
-   * @param tells  gets, for each that has ended, a function that settles its promise
+   * @param settleEach  gets, for each that has ended, a function that settles its promise
    * @returns when the first one began, in milliseconds of `performance.now()`
-   * @throws Undone if a statement has ended the transaction, so that nothing of the group remains
+   * @throws TransactionEnded if a statement has ended the transaction, so that nothing of the group remains
    */
-  async #runMembers (transaction: OpenTransaction, begun: Member[], tells: Array<() => void>): Promise<number> {
+  async #runMembers (transaction: OpenTransaction, begun: Member[], settleEach: Array<() => void>): Promise<number> {
     const start = performance.now()
     for (const member of this.#waiting) {
       this.#waiting.delete(member)
       begun.push(member)
-      tells.push(await runMember(transaction, member))
+      settleEach.push(await runMember(transaction, member))
       if (performance.now() - start > maxGroupMs) break
     }
     return start
@@ -127,7 +128,7 @@ async function runMember (transaction: OpenTransaction, { start, resolve, reject
     const result = await transaction.inSavepoint(async () => await start(transaction))
     return () => { resolve(result) }
   } catch (failure) {
-    if (failure instanceof Undone) throw failure
+    if (failure instanceof TransactionEnded) throw failure
     return () => { reject(failure) }
   }
 }

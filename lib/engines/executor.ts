@@ -1,5 +1,5 @@
 import { Kysely, type CompiledQuery, type Dialect as KyselyDialect } from 'kysely'
-import { eventsOf, type Events } from '../events/events.js'
+import { setEvents, type Events } from '../events/events.js'
 import type { StatementLabel } from '../events/messages.js'
 import type { ReadHealth } from './health.js'
 import type { Stored } from './storage.js'
@@ -115,7 +115,7 @@ class KyselyWithExecutors<DB> extends Kysely<DB> {
 /**
  * Returns a Kysely instance. Also makes its executors, which send statements to the driver of the database itself: the
  * way through Kysely takes as long as a short statement. Afterwards {@link executorsOf} returns these executors for the
- * instance, {@link healthOf} returns `readHealth`, and {@link eventsOf} returns `events`.
+ * instance, {@link healthOf} returns `readHealth`, and `eventsOf()` returns `events`.
  *
  * @param makeExecutors  makes the executors of the instance
  */
@@ -125,7 +125,7 @@ export function openKysely<DB> (
   const db = new KyselyWithExecutors<DB>(dialect, close)
   ownExecutors.set(db, makeExecutors(db))
   ownHealth.set(db, readHealth)
-  eventsOf(db, events)
+  setEvents(db, events)
   return db
 }
 

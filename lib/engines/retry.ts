@@ -54,7 +54,7 @@ export async function repeatAfter<Result> (
   failure: unknown, attempt: () => MaybePromise<Result>, { start, events, label = unlabelled, ...options }: Repeating
 ): Promise<Result> {
   let attempts = 1
-  const tell = (outcome: RetryMessage['outcome']): void => {
+  const publish = (outcome: RetryMessage['outcome']): void => {
     if (attempts === 1) return
     const duration = performance.now() - start
     events?.publish('retry', { ...label, outcome, code: codeOf(failure), attempts, duration })
@@ -63,7 +63,7 @@ export async function repeatAfter<Result> (
     attempts = number
     if (number === 1) throw failure
     return await attempt()
-  }, options).then((result) => { tell('done'); return result }, (last: unknown) => { tell('failed'); throw last })
+  }, options).then((result) => { publish('done'); return result }, (last: unknown) => { publish('failed'); throw last })
 }
 
 /**

@@ -90,7 +90,7 @@ export class Events {
     if (start === 0) return
     const duration = performance.now() - start
     if (duration < this.#slowMs && !channels.statement.hasSubscribers) return
-    this.#tell(query, { outcome: 'done', code: null, rows, duration })
+    this.#publishStatement(query, { outcome: 'done', code: null, rows, duration })
   }
 
   /** Publishes that a statement has failed, under the same conditions as {@link end}. */
@@ -98,10 +98,10 @@ export class Events {
     if (start === 0) return
     const duration = performance.now() - start
     if (duration < this.#slowMs && !channels.statement.hasSubscribers) return
-    this.#tell(query, { outcome: 'failed', code: codeOf(failure), rows: 0, duration })
+    this.#publishStatement(query, { outcome: 'failed', code: codeOf(failure), rows: 0, duration })
   }
 
-  #tell ({ label = unlabelled }: Labelled, ending: Ending): void {
+  #publishStatement ({ label = unlabelled }: Labelled, ending: Ending): void {
     this.publish('statement', { ...label, ...ending })
   }
 
@@ -131,11 +131,14 @@ export function codeOf (failure: unknown): string | null {
 
 const sources = new WeakMap<object, Events>()
 
-/**
- * Returns the source of the events of a database, by its Kysely instance. If `events` is given, it becomes that source;
- * otherwise a new source is made if the instance has none.
- */
-export function eventsOf (handle: object, events = sources.get(handle) ?? new Events()): Events {
+/** Returns the source of the events of a database, by its Kysely instance. An instance without one gets a new one. */
+export function eventsOf (handle: object): Events {
+  const events = sources.get(handle) ?? new Events()
   sources.set(handle, events)
   return events
+}
+
+/** Makes `events` the source that {@link eventsOf} returns for a Kysely instance. */
+export function setEvents (handle: object, events: Events): void {
+  sources.set(handle, events)
 }

@@ -139,6 +139,11 @@ export function isFilledByDatabase ({ options }: Column): boolean {
   return options.readOnly === true
 }
 
+/** True if a create gives a column its value: the API writes every column that the database does not fill itself. */
+export function isWrittenByApi (column: Column): boolean {
+  return !isFilledByDatabase(column) && !isGenerated(column)
+}
+
 /**
  * Returns a value in the one JSON form that records show; undefined if the column cannot hold it. The value must fit
  * the schema of the column, and must not be null.

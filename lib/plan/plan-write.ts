@@ -78,13 +78,14 @@ export type GivenValues = ReadonlyMap<Column, Json>
  */
 export function planCreate (rules: WriteRules, payload: Payload, given: GivenValues): WritePlan {
   const { created, owner, creatable, checkCreate, model: { primaryKey } } = rules
+  const ownerCount = owner === undefined ? 0 : 1
+  const hasFixedByScope = given.size > ownerCount
   // checkCreate never requires the owner.
-  const isFixed = given.size > (owner === undefined ? 0 : 1)
-  const check = isFixed ? checkOthers(checkCreate, given) : checkCreate
+  const check = hasFixedByScope ? checkOthers(checkCreate, given) : checkCreate
   const { fields, faults } = readFields(rules, withoutGiven(payload, given), { check })
-  const fixed: WrittenField[] = []
-  for (const field of fields.values()) if (!creatable.has(field.column)) fixed.push(field)
-  requireNoFaults(faults, fixed, 'is set by the server')
+  const unwritable: WrittenField[] = []
+  for (const field of fields.values()) if (!creatable.has(field.column)) unwritable.push(field)
+  requireNoFaults(faults, unwritable, 'is set by the server')
   const now = new Date()
   const values = new Map<Column, Json>()
   for (const column of created) {
@@ -162,13 +163,15 @@ function withoutGiven (payload: Payload, given: GivenValues): Payload {
 }
 
 /**
- * Throws REST_MODELS_INVALID_RECORD (400) if there are faults, or `fixed` fields, which no client may write. The error
- * lists each name once.
+ * Throws REST_MODELS_INVALID_RECORD (400) if there are faults, or `unwritable` fields, which no client may write. The
+ * error lists each name once.
  */
-export function requireNoFaults (faults: readonly FieldFault[], fixed: readonly WrittenField[], message: string): void {
-  if (faults.length + fixed.length === 0) return
-  const unwritable = fixed.filter(({ name }) => !faults.some(({ field }) => field === name))
+export function requireNoFaults (
+  faults: readonly FieldFault[], unwritable: readonly WrittenField[], message: string
+): void {
+  if (faults.length + unwritable.length === 0) return
+  const others = unwritable.filter(({ name }) => !faults.some(({ field }) => field === name))
     .map(({ name }) => ({ field: name, message }))
-  const all = [...faults, ...unwritable].slice(0, maxFaults)
+  const all = [...faults, ...others].slice(0, maxFaults)
   throw withDetails(new errors.InvalidRecord(all.map(({ field }) => `'${shownName(field)}'`).join(', ')), all)
 }

@@ -102,7 +102,7 @@ class RefusalLog {
       open.count++
       return
     }
-    this.#tell({ queue, outcome, count: 1 })
+    this.#logRefusals({ queue, outcome, count: 1 })
     const timer = setTimeout(() => { this.#end(refused) }, refusalIntervalMs).unref()
     const refused: Refusals = { timer, queue, outcome, count: 0 }
     this.#open.set(keyOf(refused), refused)
@@ -116,10 +116,10 @@ class RefusalLog {
   #end (refused: Refusals): void {
     this.#open.delete(keyOf(refused))
     clearTimeout(refused.timer)
-    if (refused.count > 0) this.#tell(refused)
+    if (refused.count > 0) this.#logRefusals(refused)
   }
 
-  #tell ({ queue, outcome, count }: Omit<Refusals, 'timer'>): void {
+  #logRefusals ({ queue, outcome, count }: Omit<Refusals, 'timer'>): void {
     const reason = queue === 'connections' ? refusals.connections : refusals[outcome]
     this.#log.warn({ event: 'queue', queue, outcome, count }, `Refused ${count} in queue '${queue}': ${reason}`)
   }

@@ -135,16 +135,16 @@ export class Passwords {
 
   async #check (name: string, password: string, { stored, verify }: StoredPassword): Promise<boolean> {
     const start = performance.now()
-    const tell = (outcome: LoginMessage['outcome']): void => {
+    const publish = (outcome: LoginMessage['outcome']): void => {
       this.#events.publish('login', { outcome, duration: performance.now() - start })
     }
     try {
       const matches = await this.#once(name, async () => await this.#compare(password, stored, verify))
       if (matches) this.#remembered.set(name, true)
-      tell(matches ? 'accepted' : 'refused')
+      publish(matches ? 'accepted' : 'refused')
       return matches
     } catch (failure) {
-      tell(failure instanceof errors.TooManyLogins ? 'too-many' : 'failed')
+      publish(failure instanceof errors.TooManyLogins ? 'too-many' : 'failed')
       throw failure
     }
   }

@@ -9,7 +9,7 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import {
-  isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn
+  isClientGenerated, isFilledByDatabase, isSetOnUpdate, isWrittenByApi, type Column, type ForeignKeyColumn
 } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { compileParseKey, compileSegmentOf, keyColumnsOf, withId, type ParseKey } from '../model/key.js'
@@ -156,7 +156,7 @@ function columnsOf ({ model, excluded, readOnly, owner }: Registration): Resourc
     visible,
     keyOrdering: key.map((column) => ({ column, descending: false })),
     stored: columns.filter((column) => !excluded.has(column) || column === owner),
-    created: columns.filter((column) => !isGenerated(column) && !isFilledByDatabase(column)),
+    created: columns.filter(isWrittenByApi),
     writable,
     touched: columns.filter(isSetOnUpdate),
     creatable,

@@ -32,10 +32,10 @@ export interface PageLinks {
   readonly limit: number
   /**
    * Number of records that the page has room for: `limit`, or fewer if `limit` records would exceed `limits.pageBytes`
-   * of the resource. The next page begins this many records after `start`. On a last page with 3 records, `count` is
-   * still `limit`.
+   * of the resource. The next page begins this many records after `start`. On a last page with 3 records, `capacity`
+   * is still `limit`.
    */
-  readonly count: number
+  readonly capacity: number
   /** Number of records before the page. */
   readonly start: number
   readonly hasNext: boolean
@@ -58,7 +58,7 @@ export interface PageLinks {
 export function toEnvelope (
   objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest
 ): ListEnvelope {
-  const { name, limit, count, start, hasNext, cursor, total } = links
+  const { name, limit, capacity, start, hasNext, cursor, total } = links
   const others = rest
     .map(([parameter, value]) => `&${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`).join('')
   const hasPrevious = start > 0 && after === undefined
@@ -66,7 +66,7 @@ export function toEnvelope (
   const meta = {
     model: name,
     page: Math.floor(start / limit) + 1,
-    next: hasNext ? byCursor ?? numberLink(links, start + count, others) ?? '' : '',
+    next: hasNext ? byCursor ?? numberLink(links, start + capacity, others) ?? '' : '',
     previous: hasPrevious ? numberLink(links, start - limit, others) ?? '' : ''
   }
   return { meta: total === undefined ? meta : { ...meta, ...total }, objects }

@@ -23,7 +23,7 @@ import type { Json } from '../values/values.js'
  */
 export interface TransactedRequest {
   readonly resource: Resource
-  readonly hooked: TransactedTarget
+  readonly target: TransactedTarget
   readonly request: FastifyRequest
   readonly viewer: Viewer
 }
@@ -42,7 +42,7 @@ interface Occasion {
  *   if it throws a failure of a database that cannot serve now
  */
 async function callBefore (
-  { resource, hooked: { hooks: { beforeWrite }, toWhole }, request }: TransactedRequest,
+  { resource, target: { hooks: { beforeWrite }, toWhole }, request }: TransactedRequest,
   { operation, stored: row }: Occasion, plan: WritePlan
 ): Promise<unknown> {
   // The hook gets a copy. Without the copy, a hook that changes a JSON value in place would change what is written, and
@@ -96,7 +96,7 @@ export function isWritten ({ resource }: TransactedRequest, { plan }: GuardedPla
 export async function planWithHook (
   write: TransactedRequest, planned: GuardedPlan, occasion: Occasion
 ): Promise<GuardedPlan> {
-  const { resource, hooked: { hooks, toWhole }, viewer } = write
+  const { resource, target: { hooks, toWhole }, viewer } = write
   const { stored: row } = occasion
   if (hooks.beforeWrite === undefined || (row !== undefined && isWritten(write, planned, row))) return planned
   const returned = await callBefore(write, occasion, planned.plan)
@@ -113,7 +113,7 @@ export async function planWithHook (
  *   another database that cannot serve now
  */
 export async function callAfter (
-  { resource, hooked: { hooks: { afterWrite }, toWhole }, request }: TransactedRequest, transaction: OpenTransaction,
+  { resource, target: { hooks: { afterWrite }, toWhole }, request }: TransactedRequest, transaction: OpenTransaction,
   { operation, stored: row }: Occasion, written: Row
 ): Promise<void> {
   if (afterWrite === undefined) return

@@ -1,6 +1,7 @@
 import type { FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler } from 'fastify'
-import { browserGuard, kUser, policyStep, userOf, type Step } from '../policy/guard.js'
+import { kUser, policyStep, userOf, type Step } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
+import { browserGuard } from '../policy/origin.js'
 import { readOwnRecord, readRecord } from '../policy/owner.js'
 import type { Authenticate, Identity } from '../policy/policy.js'
 import { isPrivate } from '../policy/visibility.js'
@@ -26,7 +27,7 @@ export function guardHooks (
     ...isPrivate(resource, operation) ? [forbidCaching] : [],
     passingOn(setUserAside),
     refuseForeign(allowedOrigins),
-    ...[policyStep(resource, authenticate, operation), recordStep(resource, operation)]
+    ...[policyStep(resource, authenticate, operation), guardedRecordStep(resource, operation)]
       .filter((step) => step !== undefined).map(passingOn),
     restoreUser
   ]
@@ -98,7 +99,7 @@ function passingOn (step: Step): preHandlerAsyncHookHandler {
  * records show: a client may write a UUID in capital letters. On a path without `:id` the step checks nothing, and logs
  * a warning, once, if the path has other parameters. Returns undefined if the operation is not on one record.
  */
-function recordStep (resource: Resource, operation: Operation): Step | undefined {
+function guardedRecordStep (resource: Resource, operation: Operation): Step | undefined {
   if (rowOf(operation).path !== 'record') return undefined
   // The route's handler knows only `request.params.id`, so the guard must not read the URL.
   const named = { ...resource, parseKey: (id: unknown) => resource.parseKey(id, '') }

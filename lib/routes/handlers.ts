@@ -27,7 +27,7 @@ import { isPromise, type Json } from '../values/values.js'
 import { answerRead, requireMatch, tagged } from './conditional.js'
 import { readWithQuery } from './including.js'
 import {
-  createWithHooks, deleteLocked, repeatDelete, repeatUpdate, updateLocked, withoutHooks, type OwnedRecord,
+  createWithHooks, deleteLocked, repeatDelete, repeatUpdate, targetWithoutHooks, updateLocked, type OwnedRecord,
   type UnhookedRequest
 } from './transacted-writes.js'
 
@@ -46,10 +46,10 @@ export const list: Handler<ListEnvelope> = (resource) => (request) => {
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, listViewerOf(request, resource))
   const layout = plan.includes.length === 0 ? undefined : included.layoutOf(plan.includes)
-  const toAnswer = ({ rows, limit: count, hasNext, last }: Page, total?: Count): ListEnvelope => {
+  const toAnswer = ({ rows, capacity, hasNext, last }: Page, total?: Count): ListEnvelope => {
     const { limit, start } = plan
-    const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
-    const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
+    const cursor = last && writeCursor({ ...plan, limit: capacity }, last, reader.dialect)
+    const links = { name, url, limit, capacity, start, hasNext, cursor, limits, total }
     return toEnvelope(rows.map(layout?.toRecord ?? toListed), links, wanted)
   }
   const page = runList(reader, layout?.base ?? resource, plan)
@@ -95,7 +95,7 @@ function createRow (resource: Resource, request: FastifyRequest, payload: Payloa
   const { engine, passwords, hooked } = resource
   const viewer = viewerOf(request, resource)
   const planned = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
-  if (hooked !== undefined) return createWithHooks({ resource, hooked, request, viewer }, planned)
+  if (hooked !== undefined) return createWithHooks({ resource, target: hooked, request, viewer }, planned)
   const plan = passwords.hashIn(planned.plan)
   return isPromise(plan)
     ? plan.then((plan) => runCreate(engine, resource, plan, planned.guard))
@@ -128,8 +128,8 @@ function updateRow (
   const isSame = requireUnchanged !== undefined && changesNothing(resource, planned.plan, storedValue)
   if (planned.plan.size === 0 || isSame) return stored
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
-  const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
-  if (hooked !== undefined) return updateLocked({ resource, hooked, request, viewer }, planned, record)
+  const target = resource.hooked ?? (requireUnchanged && targetWithoutHooks(resource))
+  if (target !== undefined) return updateLocked({ resource, target, request, viewer }, planned, record)
   return updateUnlocked({ resource, request, viewer }, planned, record, untouchedSince(resource, storedValue))
 }
 
@@ -155,8 +155,8 @@ export const remove: Handler<undefined> = (resource) => async (request, reply) =
   // A trigger may replace the delete by an update. Only under a lock is it certain that nobody else made the update. On
   // SQLite a trigger may also refuse by raise(fail), which undoes what the statement did only in a transaction.
   const isLocked = requireUnchanged !== undefined || resource.statements.locksDeletes
-  const hooked = resource.hooked ?? (isLocked ? withoutHooks(resource) : undefined)
-  if (hooked !== undefined) await deleteLocked({ resource, hooked, request, viewer }, record)
+  const target = resource.hooked ?? (isLocked ? targetWithoutHooks(resource) : undefined)
+  if (target !== undefined) await deleteLocked({ resource, target, request, viewer }, record)
   else if (!await runDelete(engine, resource, record)) await repeatDelete({ resource, request, viewer }, record)
   reply.code(operationTable.delete.status)
 }

@@ -22,13 +22,13 @@ import { callAfter, callBeforeDelete, isWritten, planWithHook, type TransactedRe
 export type OwnedRecord = LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 
 /** A request that writes to a resource without hooks. */
-export type UnhookedRequest = Omit<TransactedRequest, 'hooked'>
+export type UnhookedRequest = Omit<TransactedRequest, 'target'>
 
 /**
  * Returns the target of a resource that has no hooks, for its writes under a precondition (`If-Match`), and for its
  * deletes if its table has triggers.
  */
-export function withoutHooks (resource: Resource): TransactedTarget {
+export function targetWithoutHooks (resource: Resource): TransactedTarget {
   return { hooks: {}, whole: resource, toWhole: resource.toWritten }
 }
 
@@ -37,7 +37,7 @@ export function withoutHooks (resource: Resource): TransactedTarget {
  * created, and this throws as {@link planWithHook} and {@link callAfter} say.
  */
 export async function createWithHooks (write: TransactedRequest, planned: GuardedPlan): Promise<Row> {
-  const { resource: { engine, passwords }, resource, hooked: { hooks, whole } } = write
+  const { resource: { engine, passwords }, resource, target: { hooks, whole } } = write
   if (hooks.beforeWrite !== undefined) await requireReferences(engine, resource, planned)
   const { plan: values, guard } = await planWithHook(write, planned, { operation: 'create' })
   const plan = await passwords.hashIn(values)
@@ -70,7 +70,7 @@ export async function createWithHooks (write: TransactedRequest, planned: Guarde
 export async function updateLocked (
   write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord
 ): Promise<Row> {
-  const row = await inTurn(write, record, async () => await update(write, planned, record))
+  const row = await inTurn(write, record, async () => await attemptUpdate(write, planned, record))
   return row ?? await notFound(write, record)
 }
 
@@ -83,7 +83,7 @@ export async function repeatUpdate (
   write: UnhookedRequest, planned: GuardedPlan, record: OwnedRecord
 ): Promise<Row> {
   await requireStillOwn(write.resource, record)
-  return await updateLocked({ ...write, hooked: withoutHooks(write.resource) }, planned, record)
+  return await updateLocked({ ...write, target: targetWithoutHooks(write.resource) }, planned, record)
 }
 
 /** Throws as {@link requireStillOwn}, or a 404 if the record was created again after a write had not found it. */
@@ -97,14 +97,14 @@ async function notFound ({ resource }: TransactedRequest, record: LockedRecord):
  * record in this process that have such a hook.
  */
 async function inTurn<Result> (
-  { resource: { engine, model }, hooked: { hooks } }: TransactedRequest, { id }: LockedRecord,
+  { resource: { engine, model }, target: { hooks } }: TransactedRequest, { id }: LockedRecord,
   act: () => Promise<Result>
 ): Promise<Result> {
   return hooks.beforeWrite === undefined ? await act() : await engine.turns.inTurn(model.table, id, act)
 }
 
-async function update (write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord): Promise<Row | undefined> {
-  const { resource: { engine, passwords }, resource, hooked: { hooks: { beforeWrite }, whole } } = write
+async function attemptUpdate (write: TransactedRequest, planned: GuardedPlan, record: OwnedRecord) {
+  const { resource: { engine, passwords }, resource, target: { hooks: { beforeWrite }, whole } } = write
   if (beforeWrite !== undefined) await requireReferences(engine, resource, planned)
   const prepare = async (seen: Row | undefined) => {
     const changed = await planWithHook(write, planned, { operation: 'update', ...seen && { stored: seen } })
@@ -146,17 +146,17 @@ async function explainLocked (
  *   trigger kept the record
  */
 export async function deleteLocked (write: TransactedRequest, record: LockedRecord): Promise<void> {
-  if (!await inTurn(write, record, async () => await remove(write, record))) await notFound(write, record)
+  if (!await inTurn(write, record, async () => await attemptDelete(write, record))) await notFound(write, record)
 }
 
 /** Repeats a delete without hooks that deleted nothing, as {@link repeatUpdate} does for an update. */
 export async function repeatDelete (write: UnhookedRequest, record: LockedRecord): Promise<void> {
   await requireStillOwn(write.resource, record)
-  await deleteLocked({ ...write, hooked: withoutHooks(write.resource) }, record)
+  await deleteLocked({ ...write, target: targetWithoutHooks(write.resource) }, record)
 }
 
-async function remove (write: TransactedRequest, record: LockedRecord): Promise<boolean> {
-  const { resource, hooked: { hooks, whole } } = write
+async function attemptDelete (write: TransactedRequest, record: LockedRecord): Promise<boolean> {
+  const { resource, target: { hooks, whole } } = write
   let seen = await rowForHook(write, record)
   if (hooks.beforeWrite !== undefined && seen === undefined) return false
   if (seen !== undefined) await callBeforeDelete(write, seen)
@@ -187,7 +187,7 @@ async function remove (write: TransactedRequest, record: LockedRecord): Promise<
  * @param locked  the row of the record before the delete
  */
 async function isReplaced (
-  inside: Engine, { resource, hooked: { whole } }: TransactedRequest, { id, scope }: LockedRecord, locked: Row
+  inside: Engine, { resource, target: { whole } }: TransactedRequest, { id, scope }: LockedRecord, locked: Row
 ): Promise<boolean> {
   // Without known triggers, and with hooks, which see all columns, the scope is not asked: a change of a related
   // record, which is not locked, may have taken this one out of the scope.
@@ -197,8 +197,8 @@ async function isReplaced (
 }
 
 /** Returns the row of a record for the hook `beforeWrite`; undefined if there is no such hook, or no such record. */
-async function rowForHook ({ resource: { engine }, hooked }: TransactedRequest, record: LockedRecord) {
-  return hooked.hooks.beforeWrite && (await readStored(engine, hooked.whole, record)).row
+async function rowForHook ({ resource: { engine }, target }: TransactedRequest, record: LockedRecord) {
+  return target.hooks.beforeWrite && (await readStored(engine, target.whole, record)).row
 }
 
 /** True if a record has changed since the hook `beforeWrite` saw it; false if the hook has not seen it. */

@@ -1,6 +1,6 @@
 import { isYes } from '../engines/catalog.js'
 import { errors } from '../errors.js'
-import { isFilledByDatabase, isGenerated, type Column } from '../model/column.js'
+import { isWrittenByApi, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
 import { nameField } from './compare-tables.js'
@@ -49,7 +49,7 @@ const keyRemedy = ". No key can have it: use a policy with closed: ['create'], o
  * are none.
  */
 function writtenBy ({ model, operations, kept }: PermittedWrites): readonly Column[] {
-  const columns = model.columns.filter((column) => !isFilledByDatabase(column) && !isGenerated(column))
+  const columns = model.columns.filter(isWrittenByApi)
   if (operations.includes('create')) return columns
   const fixed = [...keyColumnsOf(model), ...kept]
   return operations.includes('update') ? columns.filter((column) => !fixed.includes(column)) : []

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import type { Dialect } from '../engines/dialect.js'
-import { isFilledByDatabase, isGenerated, type Column } from '../model/column.js'
+import { isWrittenByApi, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
 import type { ImpossibleWrite } from './enforceable.js'
@@ -48,8 +48,7 @@ async function findNumberless (
 
 /** Returns the columns to which a create of the API gives a value. */
 function createdBy (model: Model): readonly Column[] {
-  return [...new Set([...keyColumnsOf(model), ...model.columns])]
-    .filter((column) => !isFilledByDatabase(column) && !isGenerated(column))
+  return [...new Set([...keyColumnsOf(model), ...model.columns])].filter(isWrittenByApi)
 }
 
 /** Returns why the server refuses all of the statements, as it says of the first one; undefined if it permits one. */

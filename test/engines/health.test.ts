@@ -23,7 +23,7 @@ import { openPostgres } from '../../lib/postgres.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { engineNames } from '../support/engines/find-engine.js'
 import { requireDatabase } from '../support/engines/lacks.js'
-import { openWay } from '../failover/way.js'
+import { openProxy } from '../failover/tcp-proxy.js'
 
 async function register (t: Test, options: RestModelsOptions) {
   const app = Fastify()
@@ -70,11 +70,11 @@ for (const engine of engineNames) {
   test(`D-222: ${engine} that is not reachable is down, in bounded time`, async (t) => {
     const url = await requireDatabase(t, engine)
     if (url === undefined) return
-    const way = await openWay(t, url)
-    const db = openers[engine](way.url)
+    const proxy = await openProxy(t, url)
+    const db = openers[engine](proxy.url)
     t.teardown(async () => { await db.destroy() })
     t.equal((await healthOf(db)).status, 'up')
-    way.freeze()
+    proxy.freeze()
     const start = performance.now()
     t.match(await healthOf(db), { status: 'down', engine, role: null, replicaLagSeconds: null })
     const took = performance.now() - start

@@ -16,7 +16,7 @@ import { startLoad, type Load, type Seen } from './load.js'
 import { turns } from './readiness.js'
 import { seed, type Seeds } from './site.js'
 import { checkLoad } from './tally.js'
-import { checkRefused, checkTold, type Loss } from './told.js'
+import { checkRefused, checkLog, type Loss } from './log-checks.js'
 
 tap.setTimeout(120_000)
 
@@ -82,7 +82,7 @@ async function failOver (
   const loss = await loseMajority(t, cluster, { load, app: apps[0] })
   await goOn(200)
   await stop()
-  for (const app of apps) await checkTold(t, app, loss)
+  for (const app of apps) await checkLog(t, app, loss)
   checkRefused(t, apps, seen)
   await checkLoad(t, seen, { apps, seeds, urls: [nodes[2]?.url ?? ''] })
 }

@@ -12,7 +12,7 @@ import { runSql } from '../support/engines/sql.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { serve } from './serve.js'
 import { seed } from './site.js'
-import { openWay } from './way.js'
+import { openProxy } from './tcp-proxy.js'
 
 tap.setTimeout(120_000)
 
@@ -20,19 +20,19 @@ const openers = { postgres: openPostgres, mariadb: openMariadb }
 const as = 'alice'
 
 for (const engine of ['postgres', 'mariadb'] as const) {
-  async function serveBehindWay (t: Test) {
+  async function serveBehindProxy (t: Test) {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return undefined
     await seed(direct)
-    const way = await openWay(t, direct)
-    const db = openers[engine](way.url, { statementTimeout: 500, connections: 2 })
-    return { ...await serve(t, db), way, direct }
+    const proxy = await openProxy(t, direct)
+    const db = openers[engine](proxy.url, { statementTimeout: 500, connections: 2 })
+    return { ...await serve(t, db), proxy, direct }
   }
 
   test(`R-13: ${engine}: a connection cut during a write is 503, and the write is not sent again`, async (t) => {
-    const served = await serveBehindWay(t)
+    const served = await serveBehindProxy(t)
     if (served === undefined) return
-    const { get, post, put, way, direct } = served
+    const { get, post, put, proxy, direct } = served
     const created = await post('/api/entry/', { label: 'before' }, { as })
     t.equal(created.statusCode, 201)
     // MariaDB updates in a transaction, whose commit has not been sent by then.
@@ -42,14 +42,14 @@ for (const engine of ['postgres', 'mariadb'] as const) {
       [async () => await put(String(created.headers.location), { note: 'cut here' }, { as }), ofUpdate]
     ] as const
     for (const [write, code] of writes) {
-      const cuts = way.cutBehind('cut here')
+      const cuts = proxy.cutBehind('cut here')
       t.match(await write().then((reply) => ({ ...reply.json(), after: reply.headers['retry-after'] })), {
         statusCode: 503, code, after: '1'
       })
       await sleep(500)
       t.equal(cuts(), 1)
     }
-    way.cutBehind('never sent')
+    proxy.cutBehind('never sent')
     const stored = async () =>
       Number((await runSql(direct, "select count(*) as count from entry where label = 'cut here'"))[0]?.['count'])
     await waitFor('the server has done what it was sent', async () => await stored() === 1)
@@ -62,11 +62,11 @@ for (const engine of ['postgres', 'mariadb'] as const) {
   })
 
   test(`R-14: ${engine}: a network slower than a statement may be is 503 in bounded time, and passes`, async (t) => {
-    const served = await serveBehindWay(t)
+    const served = await serveBehindProxy(t)
     if (served === undefined) return
-    const { get, post, way } = served
+    const { get, post, proxy } = served
     t.equal((await get('/api/entry/')).statusCode, 200)
-    way.slowDown(3000)
+    proxy.slowDown(3000)
     const start = performance.now()
     const replies = await Promise.all([
       get('/api/entry/'), get('/api/entry/1/'), post('/api/entry/', { label: 'slow' }, { as }),
@@ -77,7 +77,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
       t.match({ statusCode, after: headers['retry-after'] }, { statusCode: 503, after: '1' })
     }
     t.ok(took < 15_000, `after ${took} ms`)
-    way.slowDown(0)
+    proxy.slowDown(0)
     await waitFor('it goes on', async () => (await post('/api/entry/', { label: 'after' }, { as })).statusCode === 201)
   })
 }

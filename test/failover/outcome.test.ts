@@ -11,7 +11,7 @@ import { openPostgres } from '../../lib/postgres.js'
 import { requireDatabase } from '../support/engines/lacks.js'
 import { runSql } from '../support/engines/sql.js'
 import { waitFor } from '../support/engines/wait-for.js'
-import { openCuttingWay } from './cutting-way.js'
+import { openCuttingProxy } from './cutting-proxy.js'
 
 /** Writes to each server. By hand: `OUTCOME_WRITES=20000`. */
 const writes = Number(process.env['OUTCOME_WRITES'] ?? 400)
@@ -48,8 +48,8 @@ async function serveBehindCuts (t: Test, engine: keyof typeof openers) {
     ).execute()
   }
   await setup.destroy()
-  const way = await openCuttingWay(t, direct, seed)
-  const db = openers[engine](way.url, { statementTimeout: 400, connections: 10 })
+  const proxy = await openCuttingProxy(t, direct, seed)
+  const db = openers[engine](proxy.url, { statementTimeout: 400, connections: 10 })
   const app = Fastify()
   t.teardown(async () => { await app.close() })
   app.addHook('onClose', async () => { await db.destroy() })
@@ -57,7 +57,7 @@ async function serveBehindCuts (t: Test, engine: keyof typeof openers) {
   app.restModels.register(Entry).register(Sheet)
   app.restModels.register(Log, { afterWrite: async () => {} })
   await app.restModels.setup()
-  return { app, direct, way }
+  return { app, direct, proxy }
 }
 
 type Served = NonNullable<Awaited<ReturnType<typeof serveBehindCuts>>>
@@ -122,10 +122,10 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.same(others, {}, 'no other answers')
     t.same(done.filter((label) => !there.has(label)), [], 'what is done is there')
     t.same(undone.filter((label) => there.has(label)), [], 'what is certainly not done is not there')
-    t.same(unknown.filter((label) => !served.way.sent.has(label)), [], 'unknown is only what was sent')
+    t.same(unknown.filter((label) => !served.proxy.sent.has(label)), [], 'unknown is only what was sent')
     t.ok(undone.length > 0 && unknown.length > 0)
     t.comment(`seed ${seed}: ${writes} writes: done ${done.length}, certainly not ${undone.length}, unknown ` +
       `${unknown.length} (of which done ${unknown.filter((label) => there.has(label)).length}); ` +
-      JSON.stringify(served.way.faults))
+      JSON.stringify(served.proxy.faults))
   })
 }

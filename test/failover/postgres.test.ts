@@ -15,7 +15,7 @@ import { crash } from './processes.js'
 import { turns } from './readiness.js'
 import { seed, type Seeds } from './site.js'
 import { checkLoad } from './tally.js'
-import { checkRefused, checkTold } from './told.js'
+import { checkRefused, checkLog } from './log-checks.js'
 
 tap.setTimeout(120_000)
 
@@ -140,7 +140,7 @@ async function failOver (
   await recover(performance.now())
   await goOn(600)
   await stop()
-  for (const app of apps) await checkTold(t, app, { from: nameOf(lost), to: nameOf(primary), ...times })
+  for (const app of apps) await checkLog(t, app, { from: nameOf(lost), to: nameOf(primary), ...times })
   checkRefused(t, apps, seen)
   const others = cluster.nodes.slice(1).filter((node) => node !== primary)
   for (const standby of others) await catchUp(standby, primary)

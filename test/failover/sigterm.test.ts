@@ -10,7 +10,7 @@ import tap, { test, type Test } from 'tap'
 import { requireDatabase } from '../support/engines/lacks.js'
 import { startServer } from '../support/process.js'
 import { basic } from '../support/site.js'
-import { openWay } from './way.js'
+import { openProxy } from './tcp-proxy.js'
 
 tap.setTimeout(120_000)
 
@@ -74,8 +74,8 @@ for (const { engine, state } of cases) {
   test(`R-48: SIGTERM resets none of 300 busy clients while ${engine} ${state}, and ends in time`, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
-    const way = await openWay(t, direct)
-    const { counts, exit, took } = await endUnderLoad(t, way.url, () => { if (state !== 'serves') way.freeze() })
+    const proxy = await openProxy(t, direct)
+    const { counts, exit, took } = await endUnderLoad(t, proxy.url, () => { if (state !== 'serves') proxy.freeze() })
     t.strictSame(exit, [0, null])
     t.ok(took < 10_000, `after ${Math.round(took)} ms`)
     const expected = new Set([

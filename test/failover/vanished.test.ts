@@ -14,7 +14,7 @@ import { waitFor } from '../support/engines/wait-for.js'
 import { startApp, type App } from './apps.js'
 import { Client } from './client.js'
 import { seed } from './site.js'
-import { openWay } from './way.js'
+import { openProxy } from './tcp-proxy.js'
 
 tap.setTimeout(120_000)
 tap.jobs = 3
@@ -49,10 +49,10 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     await seed(direct)
-    const way = await openWay(t, direct)
-    const app = await startApp(t, way.url)
+    const proxy = await openProxy(t, direct)
+    const app = await startApp(t, proxy.url)
     await listUntilFull(t, app.address)
-    way.freeze()
+    proxy.freeze()
     const [exit, took] = await end(app)
     t.strictSame(exit, [0, null])
     t.ok(took < 5000, `it ended after ${Math.round(took)} ms`)
@@ -62,7 +62,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     await seed(direct)
-    const [first, second] = [await openWay(t, direct), await openWay(t, direct)]
+    const [first, second] = [await openProxy(t, direct), await openProxy(t, direct)]
     const app = await startApp(t, first.url.replace(`:${first.port}`, `:${first.port},127.0.0.1:${second.port}`))
     await listUntilFull(t, app.address)
     first.freeze()
@@ -77,8 +77,8 @@ for (const engine of ['postgres', 'mariadb'] as const) {
   test(`D-125: ${engine}: a running statement ends before its connection is closed`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
-    const way = await openWay(t, direct)
-    const db = openers[engine]<Tables>(way.url, { connections: 4 })
+    const proxy = await openProxy(t, direct)
+    const db = openers[engine]<Tables>(proxy.url, { connections: 4 })
     await openAll(db, 4, nap)
     const long = engine === 'postgres' ? sql`select pg_sleep(3)` : sql`select sleep(3)`
     const start = performance.now()
@@ -88,17 +88,17 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     const took = performance.now() - start
     await t.resolves(running)
     t.ok(took > 2900 && took < 5500, `closed ${Math.round(took)} ms after the beginning of a statement of 3000 ms`)
-    await waitFor('nothing stays open', async () => way.open === 0)
+    await waitFor('nothing stays open', async () => proxy.open === 0)
   })
   test(`D-125: ${engine}: a connection held to a vanished server delays no closing`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
-    const way = await openWay(t, direct)
-    const db = openers[engine]<Tables>(way.url, { connections: 2, statementTimeout: 500 })
+    const proxy = await openProxy(t, direct)
+    const db = openers[engine]<Tables>(proxy.url, { connections: 2, statementTimeout: 500 })
     let letGo = (): void => {}
     const held = db.connection().execute(async (connection) => {
       await nap.execute(connection)
-      way.freeze()
+      proxy.freeze()
       await t.rejects(nap.execute(connection), { message: 'The server does not answer' })
       await t.rejects(
         nap.execute(connection), { message: /^The statement was not sent/ }, 'at once, without another wait'
@@ -117,13 +117,13 @@ for (const engine of ['postgres', 'mariadb'] as const) {
   test(`D-123: ${engine}: a connection is given up if no answer can come any more`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
-    const way = await openWay(t, direct)
-    const db = openers[engine]<Tables>(way.url, { connections: 1, statementTimeout: 500 })
+    const proxy = await openProxy(t, direct)
+    const db = openers[engine]<Tables>(proxy.url, { connections: 1, statementTimeout: 500 })
     t.teardown(async () => { await db.destroy() })
     await nap.execute(db)
-    way.freezeOpen()
+    proxy.freezeOpen()
     await t.rejects(nap.execute(db), { message: 'The server does not answer' })
-    t.equal(way.open, 1, 'it is kept at first')
+    t.equal(proxy.open, 1, 'it is kept at first')
     await t.resolves(waitFor(
       'there is room for another one', async () => (await nap.execute(db)).rows.length === 1, 10_000
     ))

@@ -7,12 +7,11 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { test, type Test } from 'tap'
-import { Connections } from '../../lib/plugin/scheduling/connections.js'
+import { Connections, UnreadAnswers } from '../../lib/plugin/scheduling/connections.js'
 import type { RequestQueue } from '../../lib/plugin/scheduling/request-queue.js'
 import { Scheduler } from '../../lib/plugin/scheduling/scheduler.js'
 import { keepingSlot, SlotQueue } from '../../lib/plugin/scheduling/slot-queue.js'
 import { TurnQueue } from '../../lib/plugin/scheduling/turn-queue.js'
-import { UnreadAnswers } from '../../lib/plugin/scheduling/unread-answers.js'
 import type { Operation } from '../../lib/policy/operations.js'
 import type { Protection } from '../../lib/policy/protection.js'
 import restModels from '../../lib/index.js'
@@ -136,13 +135,13 @@ function pretend (connections: Connections) {
       socket.emit('close')
     }
   })
-  const send = (queue: Pick<RequestQueue, 'enter'>, goOn: (failure?: Error) => void = () => {}, isNext = true) => {
+  const send = (queue: Pick<RequestQueue, 'enter'>, resume: (failure?: Error) => void = () => {}, isNext = true) => {
     const raw = { httpVersionMajor: 1, socket }
     const state = { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 }
     const answer = Object.assign(new EventEmitter(), state, { req: raw, socket: isNext ? socket : null })
     const request = { raw, log: { info: () => {} } } as unknown as FastifyRequest
     const reply = { raw: answer as unknown as ServerResponse } as FastifyReply
-    connections.onRequest.call({} as FastifyInstance, request, reply, () => { queue.enter(request, reply, goOn) })
+    connections.onRequest.call({} as FastifyInstance, request, reply, () => { queue.enter(request, reply, resume) })
     return answer
   }
   return { socket, send }
@@ -306,8 +305,8 @@ test('D-238: on a server, writes of anybody and of users do not wait behind read
     const [hook] = scheduler.scheduleOf(operation, protection).preHandler
     let isServed = false
     pretend(connections).send({
-      enter: (request, reply, goOn) => {
-        hook?.call({} as FastifyInstance, request as FastifyRequest, reply as FastifyReply, goOn)
+      enter: (request, reply, resume) => {
+        hook?.call({} as FastifyInstance, request as FastifyRequest, reply as FastifyReply, resume)
       }
     }, () => { isServed = true })
     return isServed
@@ -366,7 +365,7 @@ test('R-35: a request that arrives while others wait for their turn is served in
   const connections = openConnections()
   const queue = new TurnQueue(connections)
   const events: string[] = []
-  const enter = (goOn: () => void): void => { pretend(connections).send(queue, goOn) }
+  const enter = (resume: () => void): void => { pretend(connections).send(queue, resume) }
   enter(() => { putForward(30) })
   enter(() => {
     events.push('served')
@@ -505,8 +504,8 @@ test('R-34: writes go on after clients have gone whose pipelined requests were r
 
 test('R-34: writes go on after clients have gone while a hook of the host took its time', async (t) => {
   let entered = 0
-  let goOn = (): void => {}
-  const gone = new Promise<void>((resolve) => { goOn = resolve })
+  let resume = (): void => {}
+  const gone = new Promise<void>((resolve) => { resume = resolve })
   const { port, post } = await listenSite(t, (app) => {
     app.addHook('preHandler', async ({ method }) => {
       entered++
@@ -519,7 +518,7 @@ test('R-34: writes go on after clients have gone while a hook of the host took i
   await waitFor('all requests are with the hook', async () => entered === count)
   for (const socket of sockets) socket.destroy()
   await sleep(100)
-  goOn()
+  resume()
   await sleep(100)
   t.equal((await post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201)
 })

@@ -148,10 +148,10 @@ function holdUp (milliseconds: number): void {
 }
 
 /** Puts a request into a queue, of which only what the queue looks at is there. */
-function enterQueue (queue: TurnQueue, goOn: (failure?: Error) => void, isGone = false): void {
+function enterQueue (queue: TurnQueue, resume: (failure?: Error) => void, isGone = false): void {
   const socket = { destroyed: isGone }
   const answer = Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse
-  queue.enter({ raw: { socket } } as FastifyRequest, { raw: answer } as FastifyReply, goOn)
+  queue.enter({ raw: { socket } } as FastifyRequest, { raw: answer } as FastifyReply, resume)
 }
 
 const openQueue = () => new TurnQueue(new Connections(new EventEmitter() as Server))

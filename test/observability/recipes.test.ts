@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import { readPage } from '../documentation/page.js'
-import { openWay, type Way } from '../failover/way.js'
+import { openProxy, type TcpProxy } from '../failover/tcp-proxy.js'
 import { requireDatabase } from '../support/engines/lacks.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { startServer } from '../support/process.js'
@@ -47,19 +47,19 @@ async function startRecipe (t: Test, section: string, url: string): Promise<Site
   }
 }
 
-interface TwoWays {
+interface TwoProxies {
   readonly url: string
-  readonly ways: readonly [Way, Way]
+  readonly proxies: readonly [TcpProxy, TcpProxy]
 }
 
-/** A URL of two hosts, which are two ways to the same server. */
-async function openTwoWays (t: Test): Promise<TwoWays | undefined> {
+/** A URL of two hosts, which are two proxies in front of the same server. */
+async function openTwoProxies (t: Test): Promise<TwoProxies | undefined> {
   const url = await requireDatabase(t, 'postgres')
   if (url === undefined) return undefined
-  const ways = [await openWay(t, url), await openWay(t, url)] as const
-  const hosts = ways.map(({ port }) => `127.0.0.1:${port}`).join(',')
+  const proxies = [await openProxy(t, url), await openProxy(t, url)] as const
+  const hosts = proxies.map(({ port }) => `127.0.0.1:${port}`).join(',')
   const { username, password, pathname, search } = new URL(url)
-  return { url: `postgres://${username}:${password}@${hosts}${pathname}${search}`, ways }
+  return { url: `postgres://${username}:${password}@${hosts}${pathname}${search}`, proxies }
 }
 
 /** Returns a number that `/metrics` shows: the sum over all lines with these labels. */
@@ -71,9 +71,9 @@ async function metric ({ address }: Site, name: string, ...labels: readonly stri
 }
 
 test('R-45: a fail-over and an overload are read from the metrics of Prometheus, and from the log', async (t) => {
-  const site = await openTwoWays(t)
+  const site = await openTwoProxies(t)
   if (site === undefined) return
-  const { url, ways: [first, second] } = site
+  const { url, proxies: [first, second] } = site
   const recipe = await startRecipe(t, 'Prometheus', url)
   const { list, create, events } = recipe
   const requests = 'http_request_duration_seconds_count'
@@ -143,7 +143,7 @@ test('R-45: a fail-over and an overload are read from the metrics of Prometheus,
 })
 
 test('spans of statements stand below those of their requests, and a change of the server is an event', async (t) => {
-  const site = await openTwoWays(t)
+  const site = await openTwoProxies(t)
   if (site === undefined) return
   const { output, list, create } = await startRecipe(t, 'OpenTelemetry', site.url)
   t.same([await create('private 1'), await list()], [201, 200])
@@ -165,7 +165,7 @@ test('spans of statements stand below those of their requests, and a change of t
     t.ok(output().split(`traceId: '${trace}'`).length > 2, 'and of the same trace')
     t.notMatch(String(text), /select|insert|private/)
   }
-  site.ways[0].close()
+  site.proxies[0].close()
   t.equal(await list(), 200)
   await waitFor('an event tells of the other server', async () => /name: 'node'/.test(output()))
   t.match(output(), /state: 'left'/)

@@ -9,25 +9,25 @@ import { recordStatements } from '../support/database.js'
 import { buildApp, insert, client, siteModels, siteUsers } from '../support/site.js'
 import { createTables } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import type { CrowdReport } from './crowd.js'
+import type { Statuses } from './concurrent-opener.js'
 import { startWorker, type Worker } from '../support/workers.js'
 
 /** Runs processes on one file at once, step by step, and gives what each of them reports. */
-async function runCrowd (t: Test, path: string, parameters: ReadonlyArray<readonly string[]>): Promise<CrowdReport[]> {
+async function runAtOnce (t: Test, path: string, parameters: ReadonlyArray<readonly string[]>): Promise<Statuses[]> {
   const workers = parameters.map((given) =>
-    startWorker<CrowdReport | string>(t, 'reliability/crowd.ts', path, ...given))
-  const all = async (step: (worker: Worker<CrowdReport | string>) => unknown) => await Promise.all(workers.map(step))
+    startWorker<Statuses | string>(t, 'reliability/concurrent-opener.ts', path, ...given))
+  const all = async (step: (worker: Worker<Statuses | string>) => unknown) => await Promise.all(workers.map(step))
   await all(async ({ next }) => await next())
   await all(({ send }) => { send('open') })
   await all(async ({ next }) => await next())
   await all(({ send }) => { send('write') })
-  return await all(async ({ next }) => await next()) as CrowdReport[]
+  return await all(async ({ next }) => await next()) as Statuses[]
 }
 
 test('R-05: processes that open and write one new file at once lose nothing', { timeout: 60_000 }, async (t) => {
   const path = join(t.testdir(), 'site.db')
   const count = 100
-  const reports = await runCrowd(
+  const reports = await runAtOnce(
     t, path, ['alice', 'bob', 'alice', 'bob'].map((user) => [user, 'create', String(count)])
   )
   for (const { 200: read, 201: created = 0, 503: late = 0 } of reports) {
@@ -50,7 +50,8 @@ test('R-05: processes that open and write one new file at once lose nothing', { 
 test('R-16: updates of the same records in crossing order do not deadlock', { timeout: 60_000 }, async (t) => {
   const path = join(t.testdir(), 'site.db')
   const count = 50
-  const reports = await runCrowd(t, path, [['admin', 'forwards', String(count)], ['admin', 'backwards', String(count)]])
+  const tasks = ['forwards', 'backwards'].map((task) => ['admin', task, String(count)])
+  const reports = await runAtOnce(t, path, tasks)
   for (const statuses of reports) t.strictSame(statuses, { 200: 2 * count })
 })
 

@@ -11,7 +11,7 @@ import restModels, {
 import { RecordTurns, turnsOf } from '../../lib/database/record-turns.js'
 import { Semaphore } from '../../lib/engines/semaphore.js'
 import { NoConnection, notSent, markDriverFailure } from '../../lib/engines/statement-failure.js'
-import { openWay } from '../failover/way.js'
+import { openProxy } from '../failover/tcp-proxy.js'
 import { emptyDatabase, engine, openUrl } from '../support/database.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { beforeStatements } from '../support/interleaving.js'
@@ -515,8 +515,8 @@ test('D-51: a connection that is lost in a statement by the db of the app is a 5
   async (t) => {
     const { url, remove } = await emptyDatabase()
     t.teardown(remove)
-    const way = await openWay(t, url)
-    const db = openUrl(way.url, { statementTimeout: 500 })
+    const proxy = await openProxy(t, url)
+    const db = openUrl(proxy.url, { statementTimeout: 500 })
     const app = Fastify()
     t.teardown(async () => {
       await app.close()
@@ -537,12 +537,12 @@ test('D-51: a connection that is lost in a statement by the db of the app is a 5
       },
       frozen: async () => {
         await db.connection().execute(async (held) => {
-          way.freezeOpen()
+          proxy.freezeOpen()
           await sql`select 'frozen' as answer`.execute(held)
         })
       }
     }
-    way.cutBehind("'lost'")
+    proxy.cutBehind("'lost'")
     for (const [how, lose] of Object.entries(ways)) {
       for (const path of ['/api/asking/', '/api/hooked/']) {
         ask = lose

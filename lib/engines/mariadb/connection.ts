@@ -50,8 +50,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   constructor (lease: Lease<DriverConnection>, setting: ConnectionSetting) {
     this.#connection = lease.raw
-    this.#use = new ConnectionUse(lease, (isSpent) => {
-      if (isSpent) this.#close()
+    this.#use = new ConnectionUse(lease, (mustClose) => {
+      if (mustClose) this.#close()
       else this.#connection.release()
     })
     this.#setting = setting
@@ -91,13 +91,13 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   async makeReady (): Promise<void> {
     const { statementTimeout, writable, readonly } = this.#setting.options
     try {
-      const [node] = await this.#ask<NodeState>(stateQuery)
+      const [node] = await this.#query<NodeState>(stateQuery)
       requireFit(node, writable)
       unfitErrors.set(this.#connection, unfitErrorsOf(node))
-      await this.#ask(sessionSettings(node, statementTimeout))
-      if (readonly) await this.#ask('set session transaction read only')
+      await this.#query(sessionSettings(node, statementTimeout))
+      if (readonly) await this.#query('set session transaction read only')
     } catch (error) {
-      this.#use.spend()
+      this.#use.closeAfterUse()
       this.#use.release()
       throw error
     }
@@ -108,15 +108,15 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     const { options: { statementTimeout }, prepared } = this.#setting
     const done = this.#within<R>(driverTimeout(statementTimeout), (error, result) => {
       // Nobody else may get a connection whose transaction is still open.
-      if (error !== null && statement.sql === rollbackText) this.#use.spend()
+      if (error !== null && statement.sql === rollbackText) this.#use.closeAfterUse()
       callback(error, result)
     })
-    const ask = (): void => { this.#connection.query(statement.sql, statement.values, done) }
+    const query = (): void => { this.#connection.query(statement.sql, statement.values, done) }
     try {
-      if (prepared === undefined || statement.values.length === 0) return ask()
+      if (prepared === undefined || statement.values.length === 0) return query()
       const name = prepared.statementOf(this.#connection, statement.sql, statement.values)?.name
       this.#execute<R>(statement, name, (error, result) =>
-        error?.errno === tooManyPrepared ? ask() : done(error, result))
+        error?.errno === tooManyPrepared ? query() : done(error, result))
     } catch (error) {
       // The driver throws for values such as undefined, and then never calls back.
       done(error as QueryError, [])
@@ -129,12 +129,12 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
    * SQL, where they may get other types.
    */
   #execute<R> ({ sql, values }: Statement, name: string | undefined, callback: Callback<R>): void {
-    const asked: { command?: Executing } = {}
+    const running: { command?: Executing } = {}
     // The SQL and the values as arguments, because the driver takes long to copy an object of options.
-    asked.command = this.#connection.execute<R>(sql, values, (error, result) => {
+    running.command = this.#connection.execute<R>(sql, values, (error, result) => {
       const isBroken = error?.fatal === true
       if (name === undefined && !isBroken) unprepare(this.#connection, name, sql)
-      const isSent = asked.command?.statement !== undefined
+      const isSent = running.command?.statement !== undefined
       callback(isBroken && !isSent ? notSent() : error, result)
     })
   }
@@ -147,12 +147,12 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     // Further statements of a transaction, such as its rollback, would wait behind the overdue answer.
     if (this.#use.isAbandoned) return false
     if (this.#connection.stream.writable) return true
-    this.#use.spend()
+    this.#use.closeAfterUse()
     this.#setting.leave(lostCode)
     return false
   }
 
-  async #ask<R> (sql: string): Promise<readonly R[]> {
+  async #query<R> (sql: string): Promise<readonly R[]> {
     return await new Promise((resolve, reject) => {
       const settle: Callback<R> = (error, result) => error === null ? resolve(answerOf(result).rows) : reject(error)
       this.#connection.query(sql, this.#within(connectTimeoutMs, settle))
@@ -175,7 +175,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
       settle(noAnswer(), [])
     })
     let isDone = false
-    this.#use.ask()
+    this.#use.sent()
     return (error, result) => {
       // The driver reports twice that a connection broke while it prepared a statement.
       if (isDone) return
@@ -183,7 +183,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
       deadline.end()
       if (error !== null) this.#judge(error)
       settle(error, result)
-      this.#use.answer()
+      this.#use.answered()
     }
   }
 
@@ -195,7 +195,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   #judge (error: QueryError): void {
     const isUnfit = (unfitErrors.get(this.#connection) ?? unfitErrorsOf(undefined)).has(error.errno)
     if (!error.fatal && !isUnfit) return
-    this.#use.spend()
+    this.#use.closeAfterUse()
     this.#setting.leave(error.code)
   }
 

@@ -82,7 +82,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
 
   constructor (lease: Lease<DriverClient>, setting: ConnectionSetting) {
     this.#client = lease.raw
-    this.#use = new ConnectionUse(lease, (isSpent) => { this.#client.release(isSpent) })
+    this.#use = new ConnectionUse(lease, (mustClose) => { this.#client.release(mustClose) })
     this.#setting = setting
   }
 
@@ -116,12 +116,12 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
    */
   async makeReady ({ writable, readonly }: Pick<Required<ServerOptions>, 'writable' | 'readonly'>): Promise<void> {
     try {
-      const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, [], connectTimeoutMs)
+      const { rows: [node] } = await this.#query<NodeState>({ text: stateQuery }, [], connectTimeoutMs)
       if (writable && node?.standby !== false) throw isStandby()
       if (readonly && node?.isReadOnly !== true) throw notReadOnly()
-      if (node?.isReadable !== true) await this.#ask({ text: makeReadable }, [], connectTimeoutMs)
+      if (node?.isReadable !== true) await this.#query({ text: makeReadable }, [], connectTimeoutMs)
     } catch (error) {
-      this.#use.spend()
+      this.#use.closeAfterUse()
       this.#use.release()
       throw error
     }
@@ -132,14 +132,14 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   ): Promise<PostgresQueryResult<R>> {
     const statement = this.#setting.prepared?.statementOf(this.#client, text, values)
     const query = statement === undefined ? { text, ...rowMode && { rowMode } } : inheritingQuery(statement, rowMode)
-    return this.#ask(query, [...values], this.#setting.timeout)
+    return this.#query(query, [...values], this.#setting.timeout)
   }
 
   /**
    * Sends a query, and rejects if no answer comes within `timeout` milliseconds. Uses a callback, because the driver's
    * own promises keep the rows in memory until the next major garbage collection.
    */
-  #ask<R> (query: DriverQuery, values: unknown[], timeout: number): Promise<PostgresQueryResult<R>> {
+  #query<R> (query: DriverQuery, values: unknown[], timeout: number): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {
       const fail = (failure: Error): void => { reject(markDriverFailure(failure)) }
       if (!this.#canSend()) return fail(notSent())
@@ -147,17 +147,17 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
         this.#abandon()
         fail(noAnswer())
       })
-      this.#use.ask()
+      this.#use.sent()
       this.#client.query<R>(query, values, (error, result) => {
         deadline.end()
         if (error !== null) {
           this.#judge(error)
           // Nobody else may get a connection whose transaction is still open.
-          if (query.text === rollbackText) this.#use.spend()
+          if (query.text === rollbackText) this.#use.closeAfterUse()
           fail(error)
         } else if (unconfirmed.delete(this.#client)) fail(notConfirmed())
         else resolve(result)
-        this.#use.answer()
+        this.#use.answered()
       })
     })
   }
@@ -170,7 +170,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     // Whatever a transaction still sends, such as its rollback, would wait behind the overdue answer.
     if (this.#use.isAbandoned) return false
     if (!broken.has(this.#client) && this.#client.connection.stream.writable) return true
-    this.#use.spend()
+    this.#use.closeAfterUse()
     this.#setting.leave(lostCode)
     return false
   }
@@ -187,7 +187,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   #judge (error: unknown): void {
     const code = error instanceof driver().DatabaseError ? String(error.code) : undefined
     const isUnfit = code === undefined || unfitNodeCodes.has(code)
-    if (isUnfit || codesOf(Object(error)).some((name) => staleStatementCodes.has(name))) this.#use.spend()
+    if (isUnfit || codesOf(Object(error)).some((name) => staleStatementCodes.has(name))) this.#use.closeAfterUse()
     if (isUnfit) this.#setting.leave(code ?? lostCode)
   }
 }

@@ -3,17 +3,17 @@ import type { Lease } from './node-connections.js'
 /** Use of a pooled connection. It ends when the connection was released and every answer has come. */
 export class ConnectionUse {
   readonly #lease: Pick<Lease<unknown>, 'release' | 'abandon'>
-  readonly #giveBack: (isSpent: boolean) => void
+  readonly #giveBack: (mustClose: boolean) => void
   #unanswered = 0
   #isReleased = false
   #isAbandoned = false
-  #isSpent = false
+  #mustClose = false
 
   /**
    * @param giveBack  called once, when this use ends; it must give the connection back to its pool, or close it if
-   *   `isSpent` is true
+   *   `mustClose` is true
    */
-  constructor (lease: Pick<Lease<unknown>, 'release' | 'abandon'>, giveBack: (isSpent: boolean) => void) {
+  constructor (lease: Pick<Lease<unknown>, 'release' | 'abandon'>, giveBack: (mustClose: boolean) => void) {
     this.#lease = lease
     this.#giveBack = giveBack
   }
@@ -24,19 +24,19 @@ export class ConnectionUse {
   }
 
   /** Notes that a statement was sent. Until its answer comes, the use cannot end. */
-  ask (): void {
+  sent (): void {
     this.#unanswered++
   }
 
   /** Notes that a statement was answered. Ends the use if the connection was released and no answer is missing. */
-  answer (): void {
+  answered (): void {
     this.#unanswered--
     this.#settle()
   }
 
   /** Notes that the connection must be closed when this use ends, instead of going back to its pool. */
-  spend (): void {
-    this.#isSpent = true
+  closeAfterUse (): void {
+    this.#mustClose = true
   }
 
   /**
@@ -45,7 +45,7 @@ export class ConnectionUse {
    */
   abandon (): void {
     this.#isAbandoned = true
-    this.#isSpent = true
+    this.#mustClose = true
     this.#lease.abandon()
   }
 
@@ -58,6 +58,6 @@ export class ConnectionUse {
     if (!this.#isReleased || this.#unanswered > 0) return
     this.#isReleased = false
     this.#lease.release()
-    this.#giveBack(this.#isSpent)
+    this.#giveBack(this.#mustClose)
   }
 }

@@ -106,7 +106,7 @@ export class NodeConnections<Raw extends object> {
     try {
       return await this.#take(purpose)
     } catch (error) {
-      if (error instanceof NoneIsFree) this.#tellRefusal(start)
+      if (error instanceof NoneIsFree) this.#publishRefusal(start)
       throw error
     } finally {
       this.#waiting--
@@ -140,7 +140,7 @@ export class NodeConnections<Raw extends object> {
     })
   }
 
-  #tellRefusal (start: number): void {
+  #publishRefusal (start: number): void {
     this.#driver.events?.publish('queue', {
       queue: 'connections', outcome: 'late', duration: performance.now() - start, waiting: this.#waiting - 1
     })

@@ -58,7 +58,7 @@ export class Nodes<Node extends { readonly name: string }> {
   #search: Promise<Node> | undefined
   /** Time of `performance.now()` at which a node was left, until a node is found again; otherwise undefined. */
   #leftAt: number | undefined
-  #isNoneTold = false
+  #isNonePublished = false
   #searchedAt = -Infinity
   #foundAt = -Infinity
 
@@ -83,10 +83,10 @@ export class Nodes<Node extends { readonly name: string }> {
    * @throws an error with the reason of each node if none is usable; otherwise what `connectTo` threw
    */
   async connect<Connection> (connectTo: (node: Node) => Promise<Connection>): Promise<Connection> {
-    const node = this.#known() ?? await this.#find()
+    const node = this.#refreshCurrent() ?? await this.#find()
     try {
       const connection = await connectTo(node)
-      if (this.#leftAt !== undefined && !this.#isSearched()) this.#tellFound(node)
+      if (this.#leftAt !== undefined && !this.#isSearched()) this.#publishFound(node)
       return connection
     } catch (error) {
       if (error instanceof NoneIsFree) throw error
@@ -107,7 +107,7 @@ export class Nodes<Node extends { readonly name: string }> {
     if (this.#current !== node) return
     if (this.#leftAt === undefined) {
       this.#leftAt = performance.now()
-      this.#tell({ state: 'left', node: node.name, previous: null, code })
+      this.#publish({ state: 'left', node: node.name, previous: null, code })
     }
     if (this.#isSearched()) this.#current = undefined
   }
@@ -120,7 +120,7 @@ export class Nodes<Node extends { readonly name: string }> {
    * Returns the node in use; undefined if a search for one must end first. If `isWatched` is true, the result of a
    * search is used for two seconds. A call after one second begins the next search, and still returns the node in use.
    */
-  #known (): Node | undefined {
+  #refreshCurrent (): Node | undefined {
     if (!this.#setting.isWatched) return this.#current
     const age = performance.now() - this.#foundAt
     if (age > watchIntervalMs) this.#find().catch(() => {})
@@ -144,8 +144,8 @@ export class Nodes<Node extends { readonly name: string }> {
     } catch (failure) {
       this.#current = undefined
       const previous = this.#last?.name ?? null
-      if (!this.#isNoneTold) this.#tell({ state: 'none', node: null, previous, code: codeOf(failure) })
-      this.#isNoneTold = true
+      if (!this.#isNonePublished) this.#publish({ state: 'none', node: null, previous, code: codeOf(failure) })
+      this.#isNonePublished = true
       throw failureOf(order, failure as AggregateError)
     }
   }
@@ -186,18 +186,18 @@ export class Nodes<Node extends { readonly name: string }> {
 
   #use (node: Node, at: number): void {
     this.#current = node
-    if (node !== this.#last || this.#leftAt !== undefined) this.#tellFound(node)
+    if (node !== this.#last || this.#leftAt !== undefined) this.#publishFound(node)
     this.#last = node
     this.#foundAt = at
   }
 
-  #tellFound (node: Node): void {
-    this.#tell({ state: 'found', node: node.name, previous: this.#last?.name ?? null, code: null })
+  #publishFound (node: Node): void {
+    this.#publish({ state: 'found', node: node.name, previous: this.#last?.name ?? null, code: null })
     this.#leftAt = undefined
-    this.#isNoneTold = false
+    this.#isNonePublished = false
   }
 
-  #tell (message: Omit<NodeMessage, 'duration'>): void {
+  #publish (message: Omit<NodeMessage, 'duration'>): void {
     const { events } = this.#setting
     const duration = this.#leftAt === undefined ? null : performance.now() - this.#leftAt
     events?.publish('node', { ...message, duration })

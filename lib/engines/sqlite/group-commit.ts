@@ -111,14 +111,14 @@ export class GroupCommit {
    */
   #commitGroup (): void {
     const start = performance.now()
-    const { tells, averageMs } = this.#writeGroup(this.#waiting)
+    const { settleEach, averageMs } = this.#writeGroup(this.#waiting)
     this.#writeMs = averageMs
-    this.#waiting = this.#waiting.slice(tells.length)
+    this.#waiting = this.#waiting.slice(settleEach.length)
     // Otherwise the rest would wait until another write comes.
     if (this.#waiting.length > 0) setImmediate(this.#commitSome)
-    for (const tell of tells) tell()
+    for (const settle of settleEach) settle()
     if (this.#events.hasSubscribers('group-commit')) {
-      this.#events.publish('group-commit', { writes: tells.length, duration: performance.now() - start })
+      this.#events.publish('group-commit', { writes: settleEach.length, duration: performance.now() - start })
     }
   }
 }

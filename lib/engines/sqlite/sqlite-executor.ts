@@ -59,7 +59,7 @@ export class SqliteExecutor implements Executor {
       const { statement } = prepared
       if (!statement.readonly) {
         const outcome = commits.execute(this.#writing(prepared, query))
-        return isPromise(outcome) ? this.#written(query, start, outcome) : this.#told(query, start, outcome)
+        return isPromise(outcome) ? this.#written(query, start, outcome) : this.#published(query, start, outcome)
       }
       const values = statement.get(query.parameters)
       events.end(start, query, values === undefined ? 0 : 1)
@@ -96,14 +96,14 @@ export class SqliteExecutor implements Executor {
   }
 
   #written (query: Query, start: number, outcome: Promise<Outcome>): Promise<Outcome> {
-    return outcome.then((written) => this.#told(query, start, written), (failure: unknown) => {
+    return outcome.then((written) => this.#published(query, start, written), (failure: unknown) => {
       // The write has waited for the lock of another process already.
       this.#requireRepeatable(failure, query, start)
       return this.#parts.queued.execute(query)
     })
   }
 
-  #told (query: Query, start: number, outcome: Outcome): Outcome {
+  #published (query: Query, start: number, outcome: Outcome): Outcome {
     this.#parts.events.end(start, query, outcome.row === undefined ? outcome.changed : 1)
     return outcome
   }

@@ -15,13 +15,13 @@ export interface Waiting {
 /** Writes that were committed or have failed. */
 interface Written {
   /** Functions that settle the promise of each write, in the order of the writes. */
-  readonly tells: ReadonlyArray<() => void>
+  readonly settleEach: ReadonlyArray<() => void>
   /** Milliseconds that a write took on average, without the commit of the group. */
   readonly averageMs: number
 }
 
 /** Thrown when a write that failed has rolled back the earlier writes of its group. */
-class Undone extends Error {}
+class GroupRolledBack extends Error {}
 
 /**
  * Returns a function that commits waiting writes together, from the first on, until they have taken 10 ms or another
@@ -32,15 +32,15 @@ class Undone extends Error {}
  *   written again by itself
  */
 export function groupWriter (database: Database, beforeCommit: () => void): (waiting: readonly Waiting[]) => Written {
-  const requireNotUndone = (): void => { if (!database.inTransaction) throw new Undone() }
+  const requireNotRolledBack = (): void => { if (!database.inTransaction) throw new GroupRolledBack() }
   const together: Transaction<typeof writeEach> = database.transaction((waiting) => {
-    const written = writeEach(waiting, requireNotUndone)
+    const written = writeEach(waiting, requireNotRolledBack)
     beforeCommit()
     return written
   })
   return (waiting) => {
     try {
-      return together.immediate(waiting, requireNotUndone)
+      return together.immediate(waiting, requireNotRolledBack)
     } catch (failure) {
       if (isLocked(failure)) throw failure
       return writeEach(waiting, () => {})
@@ -56,20 +56,20 @@ export function groupWriter (database: Database, beforeCommit: () => void): (wai
  */
 function writeEach (waiting: readonly Waiting[], check: () => void): Written {
   const start = performance.now()
-  const tells: Array<() => void> = []
+  const settleEach: Array<() => void> = []
   let took = 0
   for (const one of waiting) {
-    const tell = attempt(one)
-    if (tell instanceof Error) {
-      if (tells.length > 0) break
-      throw tell
+    const settleOrFailure = attempt(one)
+    if (settleOrFailure instanceof Error) {
+      if (settleEach.length > 0) break
+      throw settleOrFailure
     }
-    tells.push(tell)
+    settleEach.push(settleOrFailure)
     check()
     took = performance.now() - start
     if (took > maxGroupMs) break
   }
-  return { tells, averageMs: took / tells.length }
+  return { settleEach, averageMs: took / settleEach.length }
 }
 
 /** Executes one write. Returns a function that settles its promise; or the failure, if another process has the lock. */

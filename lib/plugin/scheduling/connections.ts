@@ -1,9 +1,9 @@
+import type { ServerResponse } from 'node:http'
 import { Socket, type Server } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
 import { currentTurn } from '../../engines/event-loop-turn.js'
 import { errors } from '../../errors.js'
 import { Pipeline } from './pipeline.js'
-import { UnreadAnswers } from './unread-answers.js'
 
 /**
  * Requests of one HTTP/1 connection that may wait for the answers before theirs. One more closes the connection. Node
@@ -59,13 +59,13 @@ export class Connections {
     // If localhost has two addresses, Fastify listens to the second one with a server that it does not show.
     if (socket instanceof Socket && !socket.destroyed && !this.#sockets.has(socket)) this.#watch(socket)
     this.#readLimit.count()
-    const goOn = (): void => {
+    const resume = (): void => {
       if (reply.raw.socket === socket) this.unread.watch(socket, reply.raw)
       done()
     }
-    if (reply.raw.socket !== null) return goOn()
+    if (reply.raw.socket !== null) return resume()
     const pipeline = this.#pipelineOf(socket)
-    if (!socket.destroyed && pipeline.size < maxWaiting) return pipeline.wait(reply.raw, goOn)
+    if (!socket.destroyed && pipeline.size < maxWaiting) return pipeline.wait(reply.raw, resume)
     if (!socket.destroyed) {
       request.log.info('Closed a connection, because too many of its requests were waiting for an answer')
       socket.destroy()
@@ -128,5 +128,78 @@ class ReadLimit {
     const paused = [...this.#sockets].filter(({ readableFlowing }) => readableFlowing === true)
     for (const socket of paused) socket.pause()
     setImmediate(() => { for (const socket of paused) socket.resume() })
+  }
+}
+
+/** Bytes of unread answers over all connections at which no further request goes on. */
+const maxUnreadBytes = 64 * 2 ** 20
+
+/** Milliseconds for which a count of the unread bytes is used before they are counted again. */
+const countValidMs = 50
+
+/** Milliseconds that every client has to take an answer, before its connection may be closed to free memory. */
+const minUnreadMs = 200
+
+/**
+ * The answer that a connection sends next, and when it was first seen to be complete but not yet taken by the client.
+ */
+interface Given {
+  readonly answer: ServerResponse
+  unreadSince: number | undefined
+}
+
+/**
+ * Limits the answers that clients have not read to 64 MiB over all HTTP/1 connections. At the limit, new requests wait,
+ * and the connections whose answers have waited longest, for at least 200 ms, are closed. Answers of other routes on
+ * the same connections do not count.
+ */
+export class UnreadAnswers {
+  readonly #given = new Map<Socket, Given>()
+  #bytes = 0
+  #countedAt = -Infinity
+
+  /**
+   * Counts the bytes of an answer from now on, until the client has taken it. It must be the next answer of the
+   * connection.
+   */
+  watch (socket: Socket, answer: ServerResponse): void {
+    this.#given.set(socket, { answer, unreadSince: undefined })
+  }
+
+  /** Forgets a connection, because it has closed. */
+  forget (socket: Socket): void {
+    this.#given.delete(socket)
+  }
+
+  /**
+   * True if the answers that clients have not read yet take less than 64 MiB, over all connections. If they take more,
+   * this first closes connections until they take less: those whose answer has waited longest come first. Connections
+   * whose answer has waited less than 200 ms are kept.
+   */
+  hasRoom (now: number): boolean {
+    if (now - this.#countedAt >= countValidMs) this.#count(now)
+    return this.#bytes < maxUnreadBytes
+  }
+
+  #count (now: number): void {
+    this.#countedAt = now
+    this.#bytes = 0
+    for (const [socket, given] of this.#given) {
+      const { answer } = given
+      this.#bytes += answer.writableLength
+      if (answer.writableFinished || answer.destroyed) this.#given.delete(socket)
+      else if (answer.writableEnded) given.unreadSince ??= now
+    }
+    if (this.#bytes >= maxUnreadBytes) this.#makeRoom(now)
+  }
+
+  #makeRoom (now: number): void {
+    const late = [...this.#given].filter(([, { unreadSince = now }]) => now - unreadSince >= minUnreadMs)
+    const sinceOf = ([, { unreadSince = now }]: (typeof late)[number]): number => unreadSince
+    for (const [socket, { answer }] of late.sort((one, other) => sinceOf(one) - sinceOf(other))) {
+      if (this.#bytes < maxUnreadBytes) return
+      this.#bytes -= answer.writableLength
+      socket.destroy()
+    }
   }
 }

@@ -7,7 +7,7 @@ export class Pipeline {
   readonly #waiting = new Set<() => void>()
 
   constructor (socket: Socket) {
-    socket.once('close', () => { for (const goOn of [...this.#waiting]) goOn() })
+    socket.once('close', () => { for (const resume of [...this.#waiting]) resume() })
   }
 
   get size (): number {
@@ -15,12 +15,12 @@ export class Pipeline {
   }
 
   /**
-   * Calls `goOn` once: when all answers before `answer` have been sent, or when the connection has closed. The request
-   * goes on even then, because hooks of the host may count the requests that end.
+   * Calls `resume` once: when all answers before `answer` have been sent, or when the connection has closed. The
+   * request goes on even then, because hooks of the host may count the requests that end.
    */
-  wait (answer: ServerResponse, goOn: () => void): void {
-    const goOnAsItself = inOwnContext(goOn)
-    const next = (): void => { if (this.#waiting.delete(next)) goOnAsItself() }
+  wait (answer: ServerResponse, resume: () => void): void {
+    const resumeAsItself = inOwnContext(resume)
+    const next = (): void => { if (this.#waiting.delete(next)) resumeAsItself() }
     this.#waiting.add(next)
     // Node gives an answer the connection's socket when all answers before it have been sent.
     answer.once('socket', next)

@@ -23,7 +23,7 @@ interface Waiting {
   /** Milliseconds of `performance.now()` when the request began to wait. */
   readonly since: number
   /** Lets the request go on. With a failure, the request is answered with that error instead. */
-  readonly goOn: (failure?: Error) => void
+  readonly resume: (failure?: Error) => void
 }
 
 /** Functions that make the error of a request that has waited, by the outcome; an admitted request gets no error. */
@@ -57,24 +57,25 @@ export abstract class RequestQueue {
   }
 
   /**
-   * Calls `goOn` once: without an error when the request may run, in the order of arrival; with REST_MODELS_UNAVAILABLE
-   * (503) if the queue is full or the request has waited for over 2 s; with REST_MODELS_CLIENT_GONE (499) if its client
-   * has gone. Publishes a `queue` event if the request has waited, or if the queue is full.
+   * Calls `resume` once: without an error when the request may run, in the order of arrival; with
+   * REST_MODELS_UNAVAILABLE (503) if the queue is full or the request has waited for over 2 s; with
+   * REST_MODELS_CLIENT_GONE (499) if its client has gone. Publishes a `queue` event if the request has waited, or if
+   * the queue is full.
    */
   readonly enter = (
     { raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>,
-    goOn: HookHandlerDoneFunction
+    resume: HookHandlerDoneFunction
   ): void => {
     // The client may have gone during a hook of the host. No `close` event follows then, so the place of the request
     // would never be given back.
-    if (socket.destroyed || answer.destroyed) return goOn(new errors.ClientGone())
+    if (socket.destroyed || answer.destroyed) return resume(new errors.ClientGone())
     const now = performance.now()
-    if (this.#waiting.size === 0 && this.#admits(answer, now)) return goOn()
+    if (this.#waiting.size === 0 && this.#admits(answer, now)) return resume()
     if (this.#waiting.size >= maxWaiting) {
-      this.#tell('full', now)
-      return goOn(unavailable())
+      this.#publish('full', now)
+      return resume(unavailable())
     }
-    this.#wait(answer, goOn)
+    this.#wait(answer, resume)
   }
 
   /**
@@ -94,7 +95,7 @@ export abstract class RequestQueue {
    * Lets the first waiting request go on, or refuses it if it has waited for over 2 s or its client has gone.
    * Returns true if that request left the queue; false if none is waiting or the first one must wait longer.
    */
-  protected letGoOn (): boolean {
+  protected admitNext (): boolean {
     const [first] = this.#waiting
     if (first === undefined) return false
     const now = performance.now()
@@ -109,8 +110,8 @@ export abstract class RequestQueue {
     return this.connections.unread.hasRoom(now) && this.take(answer, now)
   }
 
-  #wait (answer: ServerResponse, goOn: HookHandlerDoneFunction): void {
-    const waiting: Waiting = { answer, since: performance.now(), goOn: inOwnContext(goOn) }
+  #wait (answer: ServerResponse, resume: HookHandlerDoneFunction): void {
+    const waiting: Waiting = { answer, since: performance.now(), resume: inOwnContext(resume) }
     answer.once('close', () => { this.#leave(waiting, 'gone') })
     this.#waiting.add(waiting)
     if (this.#waiting.size === 1) this.#timer = setInterval(() => { this.wake() }, checkIntervalMs)
@@ -124,11 +125,11 @@ export abstract class RequestQueue {
   #leave (waiting: Waiting, outcome: QueueMessage['outcome']): void {
     if (!this.#waiting.delete(waiting)) return
     if (this.#waiting.size === 0) clearInterval(this.#timer)
-    this.#tell(outcome, waiting.since)
-    waiting.goOn(failures[outcome]?.())
+    this.#publish(outcome, waiting.since)
+    waiting.resume(failures[outcome]?.())
   }
 
-  #tell (outcome: QueueMessage['outcome'], since: number): void {
+  #publish (outcome: QueueMessage['outcome'], since: number): void {
     const { name, source } = this.#events
     if (outcome === 'admitted' && !source.hasSubscribers('queue')) return
     const duration = performance.now() - since

@@ -78,7 +78,7 @@ export class SlotQueue extends RequestQueue {
     if (this.#isWaking) return
     this.#isWaking = true
     try {
-      while (this.letGoOn());
+      while (this.admitNext());
     } finally {
       this.#isWaking = false
     }

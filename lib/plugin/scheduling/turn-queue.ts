@@ -62,7 +62,7 @@ export class TurnQueue extends RequestQueue {
   }
 
   readonly #tryOne = (): void => {
-    if (this.letGoOn()) this.#fitted++
+    if (this.admitNext()) this.#fitted++
   }
 
   /**

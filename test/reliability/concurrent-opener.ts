@@ -3,7 +3,7 @@ import { client } from '../support/site.js'
 import { openSite } from '../support/workers.js'
 
 /** How often each status was answered. */
-export type CrowdReport = Readonly<Record<string, number>>
+export type Statuses = Readonly<Record<string, number>>
 
 const [path = '', user = '', task = 'create', count = '100'] = process.argv.slice(2)
 
@@ -30,6 +30,6 @@ for (let number = 0; number < Number(count); number++) {
     for (const id of ids) record(await put(`/api/user/${id}/`, { email: `${process.pid} ${number}` }, { as: 'admin' }))
   }
 }
-process.send?.(statuses satisfies CrowdReport)
+process.send?.(statuses satisfies Statuses)
 await app.close()
 process.disconnect()

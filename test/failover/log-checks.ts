@@ -16,7 +16,7 @@ export interface Loss {
 const maxDelay = 2000
 
 /** Checks that the log of an app and its messages tell the same: what happened at a loss, when, and how long. */
-export async function checkTold (t: Test, app: App, { from, to, lost, back }: Loss): Promise<void> {
+export async function checkLog (t: Test, app: App, { from, to, lost, back }: Loss): Promise<void> {
   const [log, { node, retry, statement }] = [app.log(), await app.messages()]
   const of = (event: string): Line[] => log.filter((line) => line['event'] === event)
   t.match(of('node'), node, 'each change of the server has a line and a message')

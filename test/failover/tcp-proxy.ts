@@ -3,8 +3,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 
-/** A way to a database that can be cut, slowed down and blocked. */
-export interface Way {
+/** A TCP proxy in front of a database, which can be cut, slowed down and blocked. */
+export interface TcpProxy {
   readonly url: string
   readonly port: number
   /** Passes on what holds a text, and cuts the connection before its answer comes back; how often that was so far. */
@@ -21,7 +21,7 @@ export interface Way {
   readonly open: number
 }
 
-export async function openWay (t: Test, to: string): Promise<Way> {
+export async function openProxy (t: Test, to: string): Promise<TcpProxy> {
   const target = new URL(to)
   const state = { cut: undefined as string | undefined, cuts: 0, delay: 0, open: 0, isFrozen: false }
   const sockets = new Set<Socket>()

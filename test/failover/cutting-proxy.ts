@@ -3,8 +3,10 @@ import { connect, createServer, Socket, type AddressInfo } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { Test } from 'tap'
 
-/** A way to a database on which connections break at random, at the statements of writes and at their commits. */
-export interface CuttingWay {
+/**
+ * A TCP proxy in front of a database. Connections break at random, at the statements of writes and at their commits.
+ */
+export interface CuttingProxy {
   readonly url: string
   /**
    * Labels of the writes that this process has sent with nothing left to do but to answer: outside a transaction, or
@@ -112,7 +114,7 @@ function followSent (t: Test, port: number): ReadonlySet<string> {
   return sent
 }
 
-export async function openCuttingWay (t: Test, to: string, seed: number): Promise<CuttingWay> {
+export async function openCuttingProxy (t: Test, to: string, seed: number): Promise<CuttingProxy> {
   const target = new URL(to)
   const random = randomNumbers(seed)
   const counts: Record<string, number> = {}
