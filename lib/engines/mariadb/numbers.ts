@@ -41,26 +41,12 @@ function scaleOf (written: string): number {
 }
 
 /**
- * Returns the function that is true for a number that a column `double(M,D)` would change. MariaDB rounds the fraction
- * by itself and then adds the whole number, so it may store the double next to a number with so few digits.
- */
-function isChangedBy (scale: number): (value: Json) => boolean {
-  const isRounded = isRoundedTo(scale)
-  const unit = Number(`1e${scale}`)
-  return (value) => {
-    const whole = Math.floor(Number(value))
-    return isRounded(value) || whole + Math.round((Number(value) - whole) * unit) / unit !== Number(value)
-  }
-}
-
-/**
  * Returns the storage of numbers in a column of type `float`, or in one that rounds numbers; undefined for other
  * columns. Numbers of 32 bits are selected as doubles, because the server would round them to six digits in a text.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   const scale = scaleOf(written)
-  const rounds = written.startsWith('double') ? isChangedBy : isRoundedTo
-  const isRounded = scale === Infinity ? undefined : rounds(scale)
+  const isRounded = scale === Infinity ? undefined : isRoundedTo(scale)
   if (written.startsWith('float')) {
     const alters = (value: Json): boolean => asSingle.alters(value) || isRounded?.(value) === true
     return { ...number, select: asDouble, ...asSingle, alters }
