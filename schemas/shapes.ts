@@ -31,7 +31,8 @@ export type Shape = keyof typeof shapes
 export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
   const { columns: wanted, isOptional } = shapes[shape]
   const properties = columns[wanted].map((column) => {
-    const mayBeUnshowable = shape === 'record' && unshowableKinds.has(valueKindOf(column).storage)
+    const { parts = [column] } = column
+    const mayBeUnshowable = shape === 'record' && parts.some((part) => unshowableKinds.has(valueKindOf(part).storage))
     const shown = mayBeUnshowable ? nullable(kindOf(column)) : valueSchema(column)
     const schema = shape === 'record' ? shown : bodySchema(column)
     return [column.key, isOptional(column) ? Type.Optional(schema) : schema] as const

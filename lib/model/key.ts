@@ -46,7 +46,7 @@ export function parseId (parts: readonly Column[], text: string): string | undef
   const texts = text.split(',')
   if (texts.length !== parts.length) return undefined
   const values = parts.map((part, index) => parsePart(part, String(texts[index])))
-  return values.every((value) => value !== undefined) ? joinId(values) : undefined
+  return values.every((value) => value !== undefined) ? joinId(values) as string : undefined
 }
 
 function parsePart (part: Column, encoded: string): Json | undefined {
@@ -107,16 +107,19 @@ function isNotNegative (text: string): boolean {
   return !text.startsWith('-')
 }
 
-/** Returns the id of a record whose key has several columns, from the values of these columns. */
-export function joinId (values: readonly Json[]): string {
-  return values.map((value) => encodeURIComponent(String(value))).join()
+/**
+ * Returns the id of a record whose key has several columns, from the values of these columns. Null if one of them is
+ * null, because no record shows what is stored there.
+ */
+export function joinId (values: readonly Json[]): string | null {
+  return values.includes(null) ? null : values.map((value) => encodeURIComponent(String(value))).join()
 }
 
 /** Returns the id of a record from its row, which must have the columns of the key. */
 export function idOf ({ primaryKey }: Pick<Model, 'primaryKey'>, row: Row, dialect: Dialect): RecordKey {
   const { parts } = primaryKey
   const valueOf = (column: Column): Json => decodeIn(row, column, dialect)
-  return parts === undefined ? valueOf(primaryKey) as RecordKey : joinId(parts.map(valueOf))
+  return parts === undefined ? valueOf(primaryKey) as RecordKey : joinId(parts.map(valueOf)) as RecordKey
 }
 
 /** Returns the values that the columns of a key have for an id, as the engine stores them. */

@@ -73,6 +73,9 @@ export function openContainer (
   }
 }
 
+/** Characters of a parameter in a path that Fastify permits by default. */
+const defaultSegment = 100
+
 /**
  * Returns the path before the names of resources, percent-encoded, the most characters of an id in a path, and the
  * functions that find the parts of a URL. With the host's option `useSemicolonDelimiter`, a query also begins at `;`.
@@ -81,7 +84,9 @@ function urlsOf (
   { initialConfig, prefix }: FastifyInstance
 ): Pick<ResourceSetting, 'prefix' | 'maxSegment' | 'pathOf' | 'queryOf'> {
   const options = [initialConfig.routerOptions, initialConfig].map(Object)
-  const [maxSegment = Infinity] = options.flatMap(({ maxParamLength }) => maxParamLength ?? [])
+  // Fastify shows its default in `routerOptions` even if the option beside them counts. The router takes 0 for it.
+  const lengths = options.map(({ maxParamLength }) => Number(maxParamLength) || defaultSegment)
+  const maxSegment = lengths.find((length) => length !== defaultSegment) ?? defaultSegment
   const beginsAtSemicolon = options.some(({ useSemicolonDelimiter }) => useSemicolonDelimiter === true)
   return { prefix: `${encodeURI(prefix).replace(/\/$/, '')}/`, maxSegment, ...compileUrlParts(beginsAtSemicolon) }
 }

@@ -16,7 +16,8 @@ export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns:
   for (const column of columns) {
     log.warn(isInteger(column)
       ? `The column of field '${column.field}' of model '${name}' holds values that no JSON number shows exactly, ` +
-        'such as integers from 2^53 on. They are answered as null: declare it bigint(), or show it as text by a view'
+        'such as integers from 2^53 on. They are answered as null. bigint() shows them as texts; for a key or a ' +
+        'foreign key, a view can'
       : `Field '${column.field}' of model '${name}' is not nullable, but its column holds values that no record can ` +
         'show, such as infinity, a zero date or a date before our era. They are answered as null: declare it nullable')
   }

@@ -81,7 +81,9 @@ export const create: Handler<ModelRecord> = (resource) => (request, reply) => {
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const toAnswer = (row: Row): ModelRecord => {
     const record = toWritten(row)
-    reply.code(operationTable.create.status).header('location', `${url}${segmentOf(String(record['id']))}/`)
+    const { id } = record
+    reply.code(operationTable.create.status)
+    if (id !== null) reply.header('location', `${url}${segmentOf(String(id))}/`)
     return tagOf === undefined ? record : tagged(reply, tagOf, record)
   }
   const payload = parsePayload(request.body, request.headers['content-type'])

@@ -39,7 +39,7 @@ async function lookAt (
   const claims = shown.flatMap((column) => {
     const { isShown } = storageOf(column, dialect)
     if (column.nullable || isShown === undefined) return []
-    const isUnshown = sql`not ${isShown(sql.ref(column.name))}`
+    const isUnshown = sql`not (${isShown(sql.ref(column.name))})`
     return [{ column, holds: sql`max(case when ${isUnshown} then 1 else 0 end)`.as(column.key) }]
   })
   if (claims.length === 0) return []

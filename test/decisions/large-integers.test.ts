@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { test } from 'tap'
 import { defineModel, foreignKey, integer, key, text } from '../../lib/index.js'
-import { openDatabase } from '../support/database.js'
+import { engine, openDatabase } from '../support/database.js'
 import { buildApp } from '../support/site.js'
 
 const everybody = {
@@ -57,8 +57,31 @@ test('D-129: an integer from 2^53 on is null, where a rounded one would be that 
   t.strictSame((await put('/api/book/3/', { ...shown[1], note: 7 })).json(), { ...shown[1], note: 7 })
   t.equal(Number((await sql<{ kept: unknown }>`select count(*) as kept from book where count = ${next}
     and author_id = ${next}`.execute(db)).rows[0]?.kept), 1, 'what is sent back as it was read stays')
-  t.match(log, [
+  const warnings = [
     /field 'id' of model 'Author' holds/, /field 'id' of model 'Book' holds/,
     /field 'author' of model 'Book' holds/, /field 'count' of model 'Book' holds/
-  ], 'the start warns of fields that are not nullable')
+  ]
+  t.match(log, engine === 'sqlite' ? [] : warnings, 'the start on a server warns of fields that are not nullable')
+  t.equal(log.length, engine === 'sqlite' ? 0 : warnings.length)
+})
+
+test('D-129: the id of a record with such an integer in a key of several fields is null', async (t) => {
+  const fields = { author: foreignKey(() => Author), number: integer() }
+  const Part = defineModel('Part', fields, { key: ['author', 'number'] })
+  const db = await openDatabase(t)
+  await sql`create table author (id bigint primary key, name varchar(9) not null)`.execute(db)
+  await sql`create table part (author_id bigint not null references author(id), number integer not null,
+    primary key (author_id, number))`.execute(db)
+  await sql`insert into author values (1, 'Ann'), (9007199254740993, 'Cy')`.execute(db)
+  await sql`insert into part values (1, 5), (9007199254740993, 5)`.execute(db)
+  const { get } = await buildApp(t, {
+    models: [],
+    options: { db, defaultAuth: everybody },
+    register: (registry) => { registry.register(Part) },
+    undocumented: 'null where the model promises none'
+  })
+  t.strictSame((await get('/api/part/?ordering=author')).json().objects, [
+    { id: '1,5', author_id: 1, number: 5 }, { id: null, author_id: null, number: 5 }
+  ])
+  t.equal((await get('/api/part/null,5/')).statusCode, 404)
 })

@@ -745,7 +745,7 @@ if (engine === 'sqlite') {
         await db.getExecutor().provideConnection(async (connection) => {
           const { executeQuery } = connection
           connection.executeQuery = async function <Row> (query: CompiledQuery) {
-            if (query.sql.includes('first_rows') && query.sql.includes('"at"')) {
+            if (query.sql.includes('first_rows')) {
               looked += 1
               await look()
             }

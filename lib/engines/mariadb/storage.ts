@@ -67,9 +67,10 @@ export const mariadbStorage = {
 function withoutZero (storage: Storage): Storage {
   return {
     ...storage,
-    ofType: (column, options) => isYes(column.generated)
-      ? { ...storage, alters: (value) => Number(value) === 0 }
-      : storage.ofType?.(column, options)
+    ofType: (column, options) => {
+      const fitting = storage.ofType?.(column, options)
+      return isYes(column.generated) ? { ...storage, ...fitting, alters: (value) => Number(value) === 0 } : fitting
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
 import { datetime, finiteNumber } from '../../values/values.js'
-import { isSafe, isYes } from '../catalog.js'
+import { isYes } from '../catalog.js'
 import { asShownDecimal, decimalBounds, exactDouble, inExactNumbers } from '../decimals.js'
 import { leastUnits } from '../doubles.js'
 import {
@@ -42,8 +42,7 @@ const exact: Exact = {
 }
 
 const isJson = named('json', 'jsonb')
-/** Texts and bytes are greater than all numbers in SQLite, so {@link isSafe} is false for them, too. */
-const integers = { type: () => 'integer', holds: held('integer', 'numeric'), isShown: isSafe, ...asInteger }
+const integers = { type: () => 'integer', holds: held('integer', 'numeric'), ...asInteger }
 
 /** Returns a condition that is true if a number is finite. It avoids `abs()`, which fails for the least integer. */
 const isFinite = (column: Expression<unknown>) => sql<SqlBool>`(${column} > -9e999 and ${column} < 9e999)`
