@@ -198,9 +198,7 @@ export type StorageTable = Readonly<Record<StorageName, Storage>>
 export const asIs = { decode: (stored: Stored) => stored as Json }
 
 /** Reads numbers that a driver may return as a number, a text or a BigInt. */
-export const asNumber = {
-  decode: (stored: Stored): number => typeof stored === 'number' ? stored : Number(stored)
-}
+export const asNumber = { decode: (stored: Stored): number => Number(stored) }
 
 /** Stores JSON as text. A text that is not valid JSON becomes null. */
 export const asJson = {

@@ -5,6 +5,7 @@ import { test } from 'tap'
 import { mariadbCatalog } from '../../lib/engines/mariadb/catalog.js'
 import { mariadbDialect } from '../../lib/engines/mariadb/dialect.js'
 import { number } from '../../lib/engines/mariadb/numbers.js'
+import { mariadbStorage } from '../../lib/engines/mariadb/storage.js'
 import { text } from '../../lib/engines/mariadb/texts.js'
 import { datetime } from '../../lib/engines/postgres/moments.js'
 import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
@@ -45,6 +46,18 @@ test('D-185: the version of a row of PostgreSQL is that of its last write, or al
   const { rowVersion } = postgresDialect
   t.equal(onPostgres(sql`${rowVersion?.({ name: 'task', isView: false })}`).sql, '"task"."xmin"')
   t.equal(onPostgres(sql`${rowVersion?.({ name: 'task', isView: true })}`).sql, 'cast(row("task".*) as text)')
+  t.end()
+})
+
+test('D-129: an integer that no JSON number holds is null, whatever type a driver gives it', (t) => {
+  for (const { key, integer } of [postgresStorage, mariadbStorage]) {
+    for (const { decode, ofType } of [key, integer]) {
+      const values = [42, '42', 42n, '9007199254740991', '9007199254740993', 9007199254740992, -9007199254740993n]
+      t.same(values.map((value) => decode(value, {})), [42, 42, 42, 9007199254740991, null, null, null])
+      const typesOf = (written: string) => ofType?.({ table: 'x', name: 'x', type: written, written }, {})?.isShown
+      t.same([typesOf('integer'), typesOf('bigint') === undefined], [undefined, false])
+    }
+  }
   t.end()
 })
 
