@@ -6,10 +6,13 @@ import { mariadbCatalog } from '../../lib/engines/mariadb/catalog.js'
 import { mariadbDialect } from '../../lib/engines/mariadb/dialect.js'
 import { number } from '../../lib/engines/mariadb/numbers.js'
 import { mariadbStorage } from '../../lib/engines/mariadb/storage.js'
-import { text } from '../../lib/engines/mariadb/texts.js'
+import { text as mariadbText } from '../../lib/engines/mariadb/texts.js'
 import { datetime } from '../../lib/engines/postgres/moments.js'
 import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
 import { postgresStorage } from '../../lib/engines/postgres/storage.js'
+import { defineModel, text } from '../../lib/index.js'
+import { lockingSelect } from '../../lib/sql/scoped-statements.js'
+import { cacheShapes } from '../../lib/sql/shapes.js'
 import { compilers } from '../support/compilers.js'
 
 const column = sql.ref('name')
@@ -61,6 +64,15 @@ test('D-129: an integer that no JSON number holds is null, whatever type a drive
   t.end()
 })
 
+test('D-158: on servers the read before a write locks the record', (t) => {
+  const model = defineModel('Note', { text: text() })
+  const { columns } = model
+  const shape = { name: 'note', model, visible: columns, stored: columns, created: columns, owner: undefined }
+  const context = { db: compilers.postgres, dialect: postgresDialect, shapes: cacheShapes() }
+  t.match(lockingSelect(context, shape, { id: 1, scope: [] }).sql, /^select .* from "note" where .* for update$/)
+  t.end()
+})
+
 test('D-71: a long decimal of MariaDB has a place in a list of numbers if a double shows all its digits', (t) => {
   const column19 = { table: 'x', name: 'x', type: 'decimal', written: 'decimal(19,4)' }
   const { isWhole } = number.ofType(column19) ?? {}
@@ -82,9 +94,9 @@ test('D-203: the SQL of a filter on an enumeration of PostgreSQL is as long for 
 
 test('D-202: the labels of an enumeration of MariaDB without a character set are selected as texts', (t) => {
   const states = { table: 'x', name: 'x', type: 'enum', written: "enum('banned','ok')" }
-  const { select } = text.ofType({ ...states, collation: 'binary' }, {}) ?? {}
+  const { select } = mariadbText.ofType({ ...states, collation: 'binary' }, {}) ?? {}
   t.equal(onMariadb(sql`${select?.(column)}`).sql, 'convert(`name` using utf8mb4)')
-  t.equal(text.ofType({ ...states, collation: 'utf8mb4_general_ci' }, {})?.select, undefined)
+  t.equal(mariadbText.ofType({ ...states, collation: 'utf8mb4_general_ci' }, {})?.select, undefined)
   t.end()
 })
 
