@@ -197,9 +197,6 @@ export type StorageTable = Readonly<Record<StorageName, Storage>>
 /** Takes values from the driver as they are. */
 export const asIs = { decode: (stored: Stored) => stored as Json }
 
-/** Reads numbers that a driver may return as a number, a text or a BigInt. */
-export const asNumber = { decode: (stored: Stored): number => Number(stored) }
-
 /** Stores JSON as text. A text that is not valid JSON becomes null. */
 export const asJson = {
   encode: (value: Json): string => JSON.stringify(value),

@@ -5,7 +5,7 @@ import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import { isRecordKey, type Json, type RecordKey } from '../values/values.js'
 import { defaultOf } from './defaults.js'
-import { unreachableBy } from './reachable.js'
+import type { KeyFaults } from './key-faults.js'
 import { maxFaults, readFields, type WrittenField } from './read-fields.js'
 
 /** Columns that writes of a resource may name, and the checks of their values, fixed at setup. */
@@ -38,8 +38,8 @@ export interface WriteRules {
   readonly creatable: ReadonlySet<Column>
   /** Columns that every update which changes something sets to the moment of the update. */
   readonly touched: readonly Column[]
-  /** Maximum number of UTF-16 units in the segment of a path that stands for the id of a record. */
-  readonly maxSegment: number
+  /** Checks that a path can lead to a new record; undefined if the key has no texts. */
+  readonly keyFaults: KeyFaults | undefined
   /** Lists the faults of the values of a create, and the required fields that are missing. */
   readonly checkCreate: Check
   /** Lists the faults of the values of any columns. Unlike `checkCreate`, it requires no field. */
@@ -77,7 +77,7 @@ export type GivenValues = ReadonlyMap<Column, Json>
  *   that is not in `rules.creatable` is a fault, too. So is a key to which no path leads
  */
 export function planCreate (rules: WriteRules, payload: Payload, given: GivenValues): WritePlan {
-  const { created, owner, creatable, checkCreate, model: { primaryKey } } = rules
+  const { created, owner, creatable, checkCreate, keyFaults } = rules
   const ownerCount = owner === undefined ? 0 : 1
   const hasFixedByScope = given.size > ownerCount
   // checkCreate never requires the owner.
@@ -92,10 +92,7 @@ export function planCreate (rules: WriteRules, payload: Payload, given: GivenVal
     const written = given.has(column) ? given.get(column) : fields.get(column)?.value
     values.set(column, written === undefined ? defaultValue(rules, column, now) : written)
   }
-  // The database makes other keys.
-  if (primaryKey.parts !== undefined || values.has(primaryKey)) {
-    requireNoFaults(unreachableBy(rules, values), [], '')
-  }
+  if (keyFaults !== undefined) requireNoFaults(keyFaults(values), [], '')
   return values
 }
 

@@ -14,6 +14,7 @@ import {
 import type { Model } from '../model/define-model.js'
 import { compileParseKey, compileSegmentOf, keyColumnsOf, withId, type ParseKey } from '../model/key.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
+import { compileKeyFaults } from '../plan/key-faults.js'
 import type { Limits } from '../plan/limits.js'
 import type { ListRules } from '../plan/list-rules.js'
 import { keptIfEqual } from '../plan/plan-update.js'
@@ -74,10 +75,11 @@ export interface Resource
 }
 
 /** The parts that all resources of one registration of the plugin share. */
-export interface ResourceSetting
-  extends Pick<Resource, 'engine' | 'reader' | 'limits' | 'passwords' | 'queryOf' | 'maxSegment'> {
+export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'limits' | 'passwords' | 'queryOf'> {
   /** Path before the resource's name, percent-encoded, with a final slash. */
   readonly prefix: string
+  /** Maximum number of UTF-16 units in the segment of a path that stands for the id of a record. */
+  readonly maxSegment: number
   /** Returns the part of a URL before its query string. */
   pathOf (url: string): string
   readonly checks: CheckCompiler
@@ -92,12 +94,11 @@ export interface ResourceSetting
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { prefix, pathOf, checks, serializerOf, accessOf, ...shared } = setting
+  const { prefix, maxSegment, pathOf, checks, serializerOf, accessOf, ...shared } = setting
   const { engine, reader } = shared
   const { name, model, etag, searched } = registration
   const columns = columnsOf(registration)
   const access = accessOf(registration)
-  const { visible } = columns
   const writes = writesOf(registration, columns, { checks, dialect: engine.dialect })
   return Object.freeze({
     ...registration,
@@ -108,7 +109,8 @@ export function compileResource (registration: Registration, setting: ResourceSe
     url: `${prefix}${name}/`,
     parseKey: compileParseKey(model, pathOf),
     segmentOf: compileSegmentOf(model),
-    ...recordsOf({ name, model, visible, searched, schemas: writes.schemas }, access, setting),
+    keyFaults: compileKeyFaults(model, maxSegment),
+    ...recordsOf({ name, model, visible: columns.visible, searched, schemas: writes.schemas }, access, setting),
     tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
     hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)

@@ -6,7 +6,7 @@ import { readType } from '../described-types.js'
 import { isRoundedTo, leastUnits } from '../doubles.js'
 import { asSingle } from '../single.js'
 import {
-  asNumber, decimalType, decodeDecimal, exactNumber, named, type Parameter, type Storage, type WrittenColumn
+  decimalType, decodeDecimal, exactNumber, named, type Parameter, type Storage, type Stored, type WrittenColumn
 } from '../storage.js'
 import { asText } from './texts.js'
 
@@ -87,7 +87,8 @@ export const number = {
   type: () => 'double',
   holds: named('double', 'float', 'decimal', ...integers),
   ofType: numbersOf,
-  ...asNumber
+  // A driver may return a number as a text or a BigInt.
+  decode: (stored: Stored): number => Number(stored)
 } as const satisfies Storage
 
 /** Storage of `decimal()`. */
