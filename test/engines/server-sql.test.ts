@@ -5,7 +5,7 @@ import { test } from 'tap'
 import { mariadbCatalog } from '../../lib/engines/mariadb/catalog.js'
 import { mariadbDialect } from '../../lib/engines/mariadb/dialect.js'
 import { number } from '../../lib/engines/mariadb/numbers.js'
-import { mariadbStorage } from '../../lib/engines/mariadb/storage.js'
+import { foreignMariadbStorage, mariadbStorage } from '../../lib/engines/mariadb/storage.js'
 import { text as mariadbText } from '../../lib/engines/mariadb/texts.js'
 import { datetime } from '../../lib/engines/postgres/moments.js'
 import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
@@ -61,6 +61,8 @@ test('D-129: an integer that no JSON number holds is null, whatever type a drive
       t.same([typesOf('integer'), typesOf('bigint') === undefined], [undefined, false])
     }
   }
+  const generated = { table: 'x', name: 'x', type: 'bigint', written: 'bigint(20)', generated: 1 }
+  t.ok(foreignMariadbStorage.key.ofType?.(generated, {})?.isShown, 'also of a column that the database numbers')
   t.end()
 })
 
