@@ -2,7 +2,7 @@ import { isYes, type ColumnRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Storage } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { isGenerated, isInteger, storageOf, type Column } from '../model/column.js'
+import { isGenerated, storageOf, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
 import type { DatabaseTables } from './read-tables.js'
@@ -113,8 +113,8 @@ function compareColumn (
   }
   const isNeverNull = column.kind === 'key' && isYes(found.generated)
   // A `not null` column may hold a value that no record can show, such as infinity, or get one later. Records then show
-  // null, so the field may be nullable. Integers that are too large should become `bigint()` instead.
-  const isShownAsNull = column.nullable && isShown !== undefined && !isInteger(column)
+  // null, so the field may be nullable.
+  const isShownAsNull = column.nullable && isShown !== undefined
   // SQLite and PostgreSQL call every column of a view nullable.
   const mayDiffer = isView || isMade || isNeverNull || mayBeNull || isShownAsNull
   if (!mayDiffer && column.nullable !== isNullable) {

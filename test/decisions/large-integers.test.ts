@@ -86,12 +86,14 @@ test('D-129: the id of a record with such an integer in a key of several fields 
   t.equal((await get('/api/part/null,5/')).statusCode, 404)
 })
 
-test('D-129: a nullable integer does not fit a column that is not null, because bigint() shows all its values', async (t) => {
+test('D-129: a nullable integer does not fit a column that is not null: bigint() shows all its values', async (t) => {
   const Thing = defineModel('Thing', { count: integer({ nullable: true }) })
   const db = await openDatabase(t)
   await sql`create table thing (id bigint primary key, count bigint not null)`.execute(db)
   const made = buildApp(t, {
-    models: [], options: { db, defaultAuth: everybody }, register: (registry) => { registry.register(Thing) }
+    models: [],
+    options: { db, defaultAuth: everybody },
+    register: (registry) => { registry.register(Thing) }
   })
   await t.rejects(made, { message: /field 'count' of model 'Thing' is nullable, but column 'count' is not null/ })
 })
