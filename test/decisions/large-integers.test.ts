@@ -1,6 +1,8 @@
+import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import { test } from 'tap'
 import { defineModel, foreignKey, integer, key, text } from '../../lib/index.js'
+import { warnOfUnshown } from '../../lib/resource/warnings.js'
 import { engine, openDatabase } from '../support/database.js'
 import { buildApp } from '../support/site.js'
 
@@ -63,6 +65,15 @@ test('D-129: an integer from 2^53 on is null, where a rounded one would be that 
   ]
   t.match(log, engine === 'sqlite' ? [] : warnings, 'the start on a server warns of fields that are not nullable')
   t.equal(log.length, engine === 'sqlite' ? 0 : warnings.length)
+})
+
+test('D-129: the warning of such integers says what shows them, and that of other values to declare a null', (t) => {
+  const warned: string[] = []
+  const log = { warn: (message: string) => { warned.push(message) } } as unknown as FastifyBaseLogger
+  warnOfUnshown(log, Author, Author.columns)
+  t.match(warned, [/field 'id' of model 'Author' holds .* no JSON number/, /Field 'name' of .* declare it null/])
+  t.equal(warned.length, 2)
+  t.end()
 })
 
 test('D-129: the id of a record with such an integer in a key of several fields is null', async (t) => {

@@ -8,9 +8,9 @@ import type { Lease } from '../server/node-connections.js'
 import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeoutMs, type ServerOptions } from '../server/server-options.js'
-import { driver, type DriverClient } from './driver.js'
-import { inheritingQuery, type DriverQuery } from './driver-query.js'
+import { driver, type Callback, type DriverClient, type DriverQuery } from './driver.js'
 import { codesOf } from './failures.js'
+import { PreparedQuery } from './prepared-query.js'
 
 export interface ConnectionSetting {
   /** Milliseconds after which a statement without an answer fails; its connection is not used again. */
@@ -127,19 +127,26 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     }
   }
 
-  #run<R> (
-    text: string, values: readonly unknown[], rowMode?: DriverQuery['rowMode']
-  ): Promise<PostgresQueryResult<R>> {
+  #run<R> (text: string, values: readonly unknown[], rowMode?: 'array'): Promise<PostgresQueryResult<R>> {
     const statement = this.#setting.prepared?.statementOf(this.#client, text, values)
-    const query = statement === undefined ? { text, ...rowMode && { rowMode } } : inheritingQuery(statement, rowMode)
-    return this.#query(query, [...values], this.#setting.timeout)
+    if (statement === undefined) {
+      return this.#query({ text, ...rowMode && { rowMode } }, [...values], this.#setting.timeout)
+    }
+    const query = new PreparedQuery<R>(this.#client, statement, values, rowMode)
+    return this.#send(text, this.#setting.timeout, (callback) => { this.#client.query(query, callback) })
+  }
+
+  #query<R> (query: DriverQuery, values: unknown[], timeout: number): Promise<PostgresQueryResult<R>> {
+    return this.#send(query.text, timeout, (callback) => { this.#client.query<R>(query, values, callback) })
   }
 
   /**
-   * Sends a query, and rejects if no answer comes within `timeout` milliseconds. Uses a callback, because the driver's
-   * own promises keep the rows in memory until the next major garbage collection.
+   * Sends a statement by `send`, and rejects if no answer comes within `timeout` milliseconds. Uses a callback, because
+   * the driver's own promises keep the rows in memory until the next major garbage collection.
    */
-  #query<R> (query: DriverQuery, values: unknown[], timeout: number): Promise<PostgresQueryResult<R>> {
+  #send<R> (
+    text: string, timeout: number, send: (callback: Callback<R>) => void
+  ): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {
       const fail = (failure: Error): void => { reject(markDriverFailure(failure)) }
       if (!this.#canSend()) return fail(notSent())
@@ -148,12 +155,12 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
         fail(noAnswer())
       })
       this.#use.sent()
-      this.#client.query<R>(query, values, (error, result) => {
+      send((error, result) => {
         deadline.end()
         if (error !== null) {
           this.#judge(error)
           // Nobody else may get a connection whose transaction is still open.
-          if (query.text === rollbackText) this.#use.closeAfterUse()
+          if (text === rollbackText) this.#use.closeAfterUse()
           fail(error)
         } else if (unconfirmed.delete(this.#client)) fail(notConfirmed())
         else resolve(result)

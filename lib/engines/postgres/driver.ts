@@ -1,19 +1,47 @@
 import type { PostgresCursor, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 import { loadDriver } from '../load-driver.js'
-import type { DriverQuery } from './driver-query.js'
+
+/** A statement as the driver takes it, without its values. */
+export interface DriverQuery {
+  readonly text: string
+  /** Present if each row is to be an array of its values. */
+  readonly rowMode?: 'array'
+}
+
+export type Callback<R> = (
+  ...answer: [error: null, result: PostgresQueryResult<R>] | [error: Error, result: undefined]
+) => void
+
+/**
+ * The driver's inner connection. `parsedStatements` holds the texts of its prepared statements by name. The methods
+ * send messages to the server.
+ */
+export interface InnerConnection extends Pick<pg.Connection, 'stream' | 'sync'> {
+  readonly parsedStatements: Record<string, string>
+  parse (statement: { name: string, text: string }): void
+  bind (use: { statement: string, values: readonly unknown[] }): void
+  describe (portal: { type: 'P' }): void
+  execute (portal: object): void
+  close (statement: { type: 'S', name: string }): void
+}
+
+/** A query that writes its messages itself. The driver passes it those of the answer. */
+interface Submittable<R> {
+  /** Set by the driver. */
+  callback: Callback<R> | undefined
+  submit (connection: InnerConnection): void
+}
 
 /** Pooled connection of the driver, with the members that the driver's type declarations leave out. */
 export type DriverClient = UndeclaredParts & pg.PoolClient
 
 interface UndeclaredParts {
   readonly processID: number
-  /** The driver's inner connection. `parsedStatements` holds the texts of its prepared statements by name. */
-  readonly connection: pg.Connection & { readonly parsedStatements: Record<string, string> }
+  readonly connection: InnerConnection
   query<R> (cursor: PostgresCursor<R>): PostgresCursor<R>
-  query<R> (
-    query: DriverQuery, values: unknown[], callback: (error: Error | null, result: PostgresQueryResult<R>) => void
-  ): void
+  query<R> (query: Submittable<R>, callback: Callback<R>): void
+  query<R> (query: DriverQuery, values: unknown[], callback: Callback<R>): void
 }
 
 /** Pool of the driver `pg`, whose connections have the type {@link DriverClient}. */
@@ -37,8 +65,14 @@ export function driver (): Driver {
   return loadDriver<Driver>('pg')
 }
 
-/** Closes a prepared statement. The message travels ahead of the next statement, so that nobody waits for it. */
-export function unprepare ({ connection }: DriverClient, name: string): void {
-  connection.close({ type: 'S', name }, true)
-  delete connection.parsedStatements[name]
+interface DriverTools {
+  prepareValue (value: unknown): unknown
+}
+
+let tools: DriverTools | undefined
+
+/** Returns a parameter as the driver sends it: null and bytes as they are, all else as a text. */
+export function prepareValue (value: unknown): unknown {
+  tools ??= loadDriver<DriverTools>('pg/lib/utils.js')
+  return tools.prepareValue(value)
 }
