@@ -90,7 +90,7 @@ export class PreparedQuery<R> {
     if (this.#failure !== undefined) return this.handleError(this.#failure)
     const text = this.#completion
     const command = commands.find((name) => text.startsWith(name)) ?? 'SELECT'
-    this.callback?.(null, { command, rowCount: Number(text.split(' ').at(-1)), rows: this.#rows })
+    this.callback?.(null, { command, rowCount: Number(text.slice(text.lastIndexOf(' ') + 1)), rows: this.#rows })
   }
 
   handleError (error: Error): void {
