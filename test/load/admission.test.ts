@@ -449,6 +449,21 @@ test('R-35: a request that waits after the only one before it has gone has its t
   t.same(served, ['first true', 'gone false', 'second true', 'third true'])
 })
 
+test('R-35: a request whose client has gone takes no slot, although its connection has not closed yet', (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 1)
+  const served: string[] = []
+  const [first, gone] = ['first', 'gone', 'third'].map((name) => {
+    const { socket, send } = pretend(connections)
+    const answer = send(queue, (failure) => { served.push(`${name} ${failure === undefined}`) })
+    return { socket, answer: answer as unknown as ServerResponse }
+  })
+  Object.assign(gone?.socket ?? {}, { destroyed: true })
+  if (first !== undefined) queue.release(first.answer)
+  t.same(served, ['first true', 'gone false', 'third true'])
+  t.end()
+})
+
 test('D-101: an answer counts however long it takes, and nothing else on its connection does', (t) => {
   const unread = new UnreadAnswers()
   const [slow, other] = [pretendAnswer(40), pretendAnswer(40)]

@@ -36,7 +36,7 @@ export class PreparedQuery<R> {
   callback: Callback<R> | undefined
   readonly #client: DriverClient
   readonly #rows: R[] = []
-  #columns: Columns | undefined
+  #columns = none
   #completion = ''
   #failure: Error | undefined
 
@@ -54,11 +54,12 @@ export class PreparedQuery<R> {
   submit (connection: InnerConnection): void {
     const { name, text, values } = this
     const isPrepared = connection.parsedStatements[name] !== undefined
-    if (isPrepared && !text.includes('*')) this.#columns = columnsOf(connection).get(name)
+    const columns = isPrepared && !text.includes('*') ? columnsOf(connection).get(name) : undefined
     connection.stream.cork()
     if (!isPrepared) connection.parse({ name, text })
     connection.bind({ statement: name, values })
-    if (this.#columns === undefined) connection.describe({ type: 'P' })
+    if (columns === undefined) connection.describe({ type: 'P' })
+    else this.#columns = columns
     connection.execute({})
     connection.sync()
     connection.stream.uncork()
@@ -71,10 +72,9 @@ export class PreparedQuery<R> {
   }
 
   handleDataRow ({ fields }: { readonly fields: ReadonlyArray<string | null> }): void {
-    const columns = this.#columns ?? none
     try {
-      const values = fields.map((text, index) => text === null ? null : columns.parsers[index]?.(text))
-      this.#rows.push((this.rowMode === 'array' ? values : toObject(columns, values)) as R)
+      const values = fields.map((text, index) => text === null ? null : this.#columns.parsers[index]?.(text))
+      this.#rows.push((this.rowMode === 'array' ? values : toObject(this.#columns, values)) as R)
     } catch (error) {
       // Thrown here, it would end the process.
       this.#failure = error as Error
@@ -83,7 +83,7 @@ export class PreparedQuery<R> {
 
   handleCommandComplete ({ text }: { readonly text: string }, connection: InnerConnection): void {
     this.#completion = text
-    columnsOf(connection).set(this.name, this.#columns ?? none)
+    columnsOf(connection).set(this.name, this.#columns)
   }
 
   handleReadyForQuery (): void {
