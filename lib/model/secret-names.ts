@@ -68,6 +68,12 @@ const grantTable = /(?:^|_)o_auth|(?<!c)oauth(?!or)|oidc|device_?(?:code|auth)|i
 /** Names of columns with codes that give access or a token: secrets in tables that {@link grantTable} matches. */
 const grantCodes = new Set(['code', 'device_code', 'user_code'])
 
+/**
+ * Matches the names of tables of verifications. In these, `identifier` may hold a token: better-auth finds the token of
+ * a password reset by it.
+ */
+const verificationTable = /verification$/
+
 /** Matches the names of tables of users. In these, a text `activation` is a code that gives access, as in Joomla. */
 const userTable = /(?:user|account|member)$/
 
@@ -113,6 +119,7 @@ function isSecretIn ({ name: table, columns }: NamedTable, name: string, kind: S
     return true
   }
   if (grantTable.test(title) && grantCodes.has(snake(name))) return true
+  if (verificationTable.test(title) && name.toLowerCase() === 'identifier') return true
   if (userTable.test(title) && name.toLowerCase() === 'activation') return true
   // If sessions are found by a text `id`, the cookie holds this text. Whoever knows it is logged in.
   const isKey = name.toLowerCase() === 'id' && kind === 'text' && /session$/.test(title)

@@ -126,9 +126,10 @@ test('D-120: flags, moments and numeric ids are no secrets; the note on a table 
   await create(db, 'setting', 'key text', 'value text')
   await create(db, 'verification', 'identifier text', 'value text')
   await create(db, 'email_verifications', 'value text', 'name text')
+  await create(db, 'device', 'identifier text')
   t.same([...await secretColumns(db, [])].sort(), [
     'api_keys.key', 'email_verifications.value', 'sessions.payload', 'sessions.sess', 'sessions.sid', 'talk.pin',
-    'verification.value',
+    'verification.identifier', 'verification.value',
     'visit.session_id', 'visit.token'
   ])
 })
