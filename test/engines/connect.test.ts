@@ -632,6 +632,20 @@ test('behind PgBouncer in transaction mode all requests are answered, if nothing
   t.equal(new Set(replies.filter(({ statusCode }) => statusCode === 201).map((reply) => reply.json().id)).size, 100)
 })
 
+test('D-294: behind PgBouncer, the columns of a prepared statement are described at each use', async (t) => {
+  if (lacks(t, 'pgbouncer')) return
+  const at = await requireDatabase(t, 'postgres')
+  if (at === undefined) return
+  const bouncer = await startPgbouncer(at, { pool_mode: 'session' })
+  t.teardown(bouncer.stop)
+  const db = open(t, 'postgres', bouncer.url, { connections: 1, statementTimeout: 0 })
+  const described = t.capture(pg.Connection.prototype, 'describe', pg.Connection.prototype.describe)
+  for (let times = 0; times < 4; times++) {
+    t.same((await sql`select ${5}::integer as n`.execute(db)).rows, [{ n: 5 }])
+  }
+  t.equal(described().length, 4)
+})
+
 test('a connection that is to read only is refused where a pooler drops what says so', async (t) => {
   if (lacks(t, 'pgbouncer')) return
   const at = await requireDatabase(t, 'postgres')

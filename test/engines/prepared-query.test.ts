@@ -16,8 +16,11 @@ type Field = readonly [name: string, dataTypeID: number, text: string | null]
 const { INT4, TEXT, JSON: json, BYTEA } = pg.types.builtins
 const one: readonly Field[] = [['id', INT4, '1']]
 
-/** A connection to PostgreSQL whose server answers each statement with one row of `fields`, or with an error. */
-function connectionWith (prepared = new PreparedStatements(unprepare)) {
+/**
+ * A connection to PostgreSQL whose server answers each statement with one row of `fields`, or with an error. With a
+ * pooler, the server process that answers has another id than the connection.
+ */
+async function connectionWith ({ prepared = new PreparedStatements(unprepare), isPooled = false } = {}) {
   const server = { fields: one, error: undefined as Error | undefined, completion: 'SELECT 1' }
   const messages: string[] = []
   const plain: object[] = []
@@ -42,11 +45,12 @@ function connectionWith (prepared = new PreparedStatements(unprepare)) {
   }
   const client = Object.assign(new EventEmitter(), {
     connection: inner,
+    processID: isPooled ? 6 : 5,
     getTypeParser: pg.types.getTypeParser,
     query: (query: object, ...rest: unknown[]) => {
       if (!(query instanceof PreparedQuery)) {
         plain.push(query)
-        return (rest[1] as Callback<unknown>)(null, { rows: [] } as never)
+        return (rest[1] as Callback<unknown>)(null, { rows: [{ isReadable: true, pid: 5 }] } as never)
       }
       query.callback = rest[0] as Callback<unknown>
       uses = messages.length
@@ -57,6 +61,8 @@ function connectionWith (prepared = new PreparedStatements(unprepare)) {
   const raw = client as unknown as DriverClient
   const lease = { raw, release: () => {}, abandon: () => {} }
   const connection = new PostgresConnection(lease, { prepared, timeout: 1000, leave: () => {} })
+  await connection.makeReady({ writable: false, readonly: false })
+  plain.length = 0
   const messagesOf = async (ask: () => Promise<unknown>): Promise<string> => {
     const before = messages.length
     await ask()
@@ -72,7 +78,7 @@ const later = '( bind execute sync )'
 
 test('D-294: the columns of a prepared statement are described once for each connection', async (t) => {
   const prepared = new PreparedStatements(unprepare)
-  const { connection, client, plain, messagesOf } = connectionWith(prepared)
+  const { connection, client, plain, messagesOf } = await connectionWith({ prepared })
   const ask = async () => await connection.askArrays(asked)
   t.equal(await messagesOf(ask), '', 'a statement is prepared from its second use on')
   t.same(plain, [{ text: asked.sql, rowMode: 'array' }])
@@ -82,19 +88,19 @@ test('D-294: the columns of a prepared statement are described once for each con
   const { name = '' } = prepared.statementOf(client, asked.sql, [1]) ?? {}
   unprepare(client, name)
   t.equal(await messagesOf(ask), first, 'a statement that was closed on the server is described anew')
-  const other = connectionWith(prepared)
+  const other = await connectionWith({ prepared })
   t.equal(await other.messagesOf(async () => await other.connection.askArrays(asked)), first, 'and so by another one')
 })
 
-test('D-294: a statement with * is described at each use', async (t) => {
-  const { connection, messagesOf } = connectionWith()
-  const ask = async () => await connection.query('select * from note where id = $1', [1])
+test('D-294: behind a pooler, the columns of a prepared statement are described at each use', async (t) => {
+  const { connection, messagesOf } = await connectionWith({ isPooled: true })
+  const ask = async () => await connection.askArrays(asked)
   await ask()
   t.same([await messagesOf(ask), await messagesOf(ask)], [first, '( bind describe execute sync )'])
 })
 
 test('D-294: a statement that has failed before it had an answer is described again', async (t) => {
-  const { connection, server, messagesOf } = connectionWith()
+  const { connection, server, messagesOf } = await connectionWith()
   const ask = async () => await connection.askArrays(asked)
   await ask()
   server.error = Object.assign(new pg.DatabaseError('refused', 1, 'error'), { code: '23505' })
@@ -104,7 +110,7 @@ test('D-294: a statement that has failed before it had an answer is described ag
 })
 
 test('the values of a row are those of the parsers of the driver, and each name is that of a property', async (t) => {
-  const { connection, server } = connectionWith()
+  const { connection, server } = await connectionWith()
   server.fields = [['__proto__', TEXT, 'a'], ['b', BYTEA, '\\x0a'], ['c', json, '{"d":1}'], ['e', INT4, null]]
   await connection.askArrays(asked)
   t.same((await connection.askArrays(asked)).rows, [['a', Buffer.from([10]), { d: 1 }, null]])
@@ -113,7 +119,7 @@ test('the values of a row are those of the parsers of the driver, and each name 
 })
 
 test('a value that no parser reads is an error of its statement alone', async (t) => {
-  const { connection, server } = connectionWith()
+  const { connection, server } = await connectionWith()
   await connection.askArrays(asked)
   server.fields = [['id', json, '{']]
   await t.rejects(connection.askArrays(asked), SyntaxError)
@@ -121,21 +127,45 @@ test('a value that no parser reads is an error of its statement alone', async (t
   t.same((await connection.askArrays(asked)).rows, [[{}]])
 })
 
+test('a parser that throws what is no error fails its statement once, with an error', async (t) => {
+  const { client } = await connectionWith()
+  const noError = Object.assign(client, { getTypeParser: () => () => { throw Object('text') } })
+  const query = new PreparedQuery(noError, { name: 'a', text: 'select $1' }, [5])
+  const errors: unknown[] = []
+  query.callback = (...[error]) => { errors.push(error) }
+  query.handleRowDescription({ fields: [{ name: 'a', dataTypeID: TEXT }] })
+  for (const text of ['1', '2']) query.handleDataRow({ fields: [text] })
+  query.handleReadyForQuery()
+  t.match(errors, [TypeError])
+  t.equal(errors.length, 1)
+})
+
+test('D-294: a statement that is closed while it runs is described anew', async (t) => {
+  const { client, messagesOf } = await connectionWith()
+  const query = new PreparedQuery(client, { name: 'a', text: 'select $1' }, [5], 'array')
+  const { connection: inner } = client
+  // Closed while it runs: its last message comes afterwards.
+  unprepare(client, 'a')
+  query.handleCommandComplete({ text: 'SELECT 1' }, inner)
+  t.match(await messagesOf(async () => { query.submit(inner) }), /^\( parse bind describe/)
+})
+
 test('a parameter that no text can be made of is not sent', async (t) => {
-  const { connection, messagesOf } = connectionWith()
+  const { connection, messagesOf } = await connectionWith()
   const wrong = { toPostgres: () => { throw new Error('no text') } }
   const ask = async (value: unknown) => await connection.query('select id from note where id = $1', [value])
   await ask(1)
   t.equal(await messagesOf(async () => { await t.rejects(ask(wrong), { message: 'no text' }) }), '')
+  const number = Object.assign(() => {}, { toString: () => 5 })
+  t.equal(await messagesOf(async () => { await t.rejects(ask(number), TypeError) }), '')
   t.equal(await messagesOf(async () => await ask(1)), first)
 })
 
-test('a copy of a prepared statement is a query of the driver, for programs that observe it', (t) => {
-  const { client } = connectionWith()
+test('a copy of a prepared statement is a query of the driver, for programs that observe it', async (t) => {
+  const { client } = await connectionWith()
   const query = new PreparedQuery(client, { name: 'a', text: 'select $1' }, [5], 'array')
   const copy = new pg.Query({ ...query } as unknown as pg.QueryConfig) as unknown as Record<string, unknown>
   t.same([copy['name'], copy['text'], copy['values'], copy['_rowMode']], ['a', 'select $1', ['5'], 'array'])
-  t.end()
 })
 
 async function open (t: Test) {
@@ -173,7 +203,9 @@ test('D-294: PostgreSQL: rows are read by their new types after a column was cha
   await sql`create table note (id integer primary key, n integer)`.execute(db)
   await sql`insert into note values (1, 5)`.execute(db)
   const read = async () => (await sql<{ n: unknown }>`select n from note where id = ${1}`.execute(db)).rows[0]?.n
+  const described = t.capture(pg.Connection.prototype, 'describe', pg.Connection.prototype.describe)
   t.same([await read(), await read(), await read()], [5, 5, 5])
+  t.equal(described().length, 2, 'as a text, and when it is prepared')
   await sql`alter table note alter n type text using 'was ' || n`.execute(db)
   await t.rejects(read(), { code: '0A000' }, 'the connection is closed, because its statement no longer fits')
   t.same([await read(), await read()], ['was 5', 'was 5'])

@@ -10,7 +10,7 @@ import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeoutMs, type ServerOptions } from '../server/server-options.js'
 import { driver, type Callback, type DriverClient, type DriverQuery } from './driver.js'
 import { codesOf } from './failures.js'
-import { PreparedQuery } from './prepared-query.js'
+import { describeOnce, PreparedQuery } from './prepared-query.js'
 
 export interface ConnectionSetting {
   /** Milliseconds after which a statement without an answer fails; its connection is not used again. */
@@ -28,6 +28,8 @@ export interface ConnectionSetting {
 interface NodeState {
   readonly standby: boolean
   readonly isReadOnly: boolean
+  /** Id of the server process that answers. */
+  readonly pid: number
   /**
    * True if the node writes dates, numbers and the SQL of defaults as the plugin reads them, and reads texts as the
    * plugin writes them.
@@ -35,7 +37,7 @@ interface NodeState {
   readonly isReadable: boolean
 }
 
-const stateQuery = `select pg_is_in_recovery() as standby,
+const stateQuery = `select pg_is_in_recovery() as standby, pg_backend_pid() as pid,
   current_setting('transaction_read_only') = 'on' as "isReadOnly",
   current_setting('DateStyle') like 'ISO%' and current_setting('extra_float_digits')::integer >= 1
     and current_setting('standard_conforming_strings') = 'on'
@@ -119,6 +121,8 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
       const { rows: [node] } = await this.#query<NodeState>({ text: stateQuery }, [], connectTimeoutMs)
       if (writable && node?.standby !== false) throw isStandby()
       if (readonly && node?.isReadOnly !== true) throw notReadOnly()
+      // A pooler gives connections ids of its own.
+      if (node?.pid === this.#client.processID) describeOnce(this.#client)
       if (node?.isReadable !== true) await this.#query({ text: makeReadable }, [], connectTimeoutMs)
     } catch (error) {
       this.#use.closeAfterUse()

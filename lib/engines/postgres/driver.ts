@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import type { PostgresCursor, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 import { loadDriver } from '../load-driver.js'
@@ -69,10 +71,18 @@ interface DriverTools {
   prepareValue (value: unknown): unknown
 }
 
+const require = createRequire(import.meta.url)
 let tools: DriverTools | undefined
 
-/** Returns a parameter as the driver sends it: null and bytes as they are, all else as a text. */
-export function prepareValue (value: unknown): unknown {
-  tools ??= loadDriver<DriverTools>('pg/lib/utils.js')
-  return tools.prepareValue(value)
+/**
+ * Returns a parameter as the driver sends it: null and bytes as they are, all else as a text.
+ *
+ * @throws TypeError if no text can be made of it; otherwise what `toPostgres()` of the parameter throws
+ */
+export function prepareValue (value: unknown): string | Buffer | null {
+  // Some versions of the package export no other file, so it is named by its path.
+  tools ??= loadDriver<DriverTools>('pg', (name) => require(join(dirname(require.resolve(name)), 'utils.js')))
+  const prepared = tools.prepareValue(value)
+  if (prepared === null || typeof prepared === 'string' || Buffer.isBuffer(prepared)) return prepared
+  throw new TypeError('A parameter of a statement has no text')
 }

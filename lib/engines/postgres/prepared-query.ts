@@ -14,14 +14,21 @@ interface Columns {
 const commands = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'] as const
 const none: Columns = { names: [], parsers: [], empty: {} }
 
-/** Columns of the prepared statements of each connection, by the names of the statements. */
+/** Columns of the prepared statements of each connection without a pooler, by the names of the statements. */
 const described = new WeakMap<InnerConnection, Map<string, Columns>>()
 
 /**
+ * Has prepared statements described once from now on. Only for a connection to the server itself: it refuses a prepared
+ * statement whose columns are others than before. A pooler may give the connection another server process, which
+ * prepares the statement anew.
+ */
+export function describeOnce ({ connection }: DriverClient): void {
+  described.set(connection, new Map())
+}
+
+/**
  * One use of a prepared statement. The driver's own queries have the server describe the columns at each use, which
- * takes 11 of 61 µs. This one does so at the first use on each connection: later, the server refuses the statement if
- * its columns are others. A pooler might give the connection another server then, which prepares the statement anew. So
- * a statement with `*`, where columns may come and go, is described at each use.
+ * takes 11 of 61 µs. This one does so at the first use, after {@link describeOnce}.
  *
  * The driver calls the methods. `text`, `values` and `rowMode` are for programs that observe the driver.
  *
@@ -54,7 +61,8 @@ export class PreparedQuery<R> {
   submit (connection: InnerConnection): void {
     const { name, text, values } = this
     const isPrepared = connection.parsedStatements[name] !== undefined
-    const columns = isPrepared && !text.includes('*') ? columnsOf(connection).get(name) : undefined
+    if (!isPrepared) described.get(connection)?.delete(name)
+    const columns = described.get(connection)?.get(name)
     connection.stream.cork()
     if (!isPrepared) connection.parse({ name, text })
     connection.bind({ statement: name, values })
@@ -72,18 +80,19 @@ export class PreparedQuery<R> {
   }
 
   handleDataRow ({ fields }: { readonly fields: ReadonlyArray<string | null> }): void {
+    if (this.#failure !== undefined) return
     try {
       const values = fields.map((text, index) => text === null ? null : this.#columns.parsers[index]?.(text))
       this.#rows.push((this.rowMode === 'array' ? values : toObject(this.#columns, values)) as R)
     } catch (error) {
       // Thrown here, it would end the process.
-      this.#failure = error as Error
+      this.#failure = error instanceof Error ? error : new TypeError('A value of the answer cannot be read')
     }
   }
 
   handleCommandComplete ({ text }: { readonly text: string }, connection: InnerConnection): void {
     this.#completion = text
-    columnsOf(connection).set(this.name, this.#columns)
+    described.get(connection)?.set(this.name, this.#columns)
   }
 
   handleReadyForQuery (): void {
@@ -102,12 +111,6 @@ function toObject ({ names, empty }: Columns, values: readonly unknown[]): objec
   const row: Record<string, unknown> = { ...empty }
   for (const [index, name] of names.entries()) row[name] = values[index]
   return row
-}
-
-function columnsOf (connection: InnerConnection): Map<string, Columns> {
-  const columns = described.get(connection) ?? new Map<string, Columns>()
-  described.set(connection, columns)
-  return columns
 }
 
 /** Closes a prepared statement. The message travels ahead of the next statement, so that nobody waits for it. */
