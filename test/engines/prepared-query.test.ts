@@ -86,7 +86,7 @@ test('D-294: the columns of a prepared statement are described once for each con
   t.equal(await messagesOf(ask), later)
   t.same([await ask(), await connection.askObjects(asked)].map(({ rows }) => rows), [[[1]], [{ id: 1 }]])
   const { name = '' } = prepared.statementOf(client, asked.sql, [1]) ?? {}
-  unprepare(client, name)
+  t.equal(await messagesOf(async () => { unprepare(client, name) }), 'close')
   t.equal(await messagesOf(ask), first, 'a statement that was closed on the server is described anew')
   const other = await connectionWith({ prepared })
   t.equal(await other.messagesOf(async () => await other.connection.askArrays(asked)), first, 'and so by another one')
@@ -129,7 +129,9 @@ test('a value that no parser reads is an error of its statement alone', async (t
 
 test('a parser that throws what is no error fails its statement once, with an error', async (t) => {
   const { client } = await connectionWith()
-  const noError = Object.assign(client, { getTypeParser: () => () => { throw Object('text') } })
+  const noError = Object.assign(client, {
+    getTypeParser: () => (text: string) => { throw text === '1' ? Object('text') : new SyntaxError('later') }
+  })
   const query = new PreparedQuery(noError, { name: 'a', text: 'select $1' }, [5])
   const errors: unknown[] = []
   query.callback = (...[error]) => { errors.push(error) }
