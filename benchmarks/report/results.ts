@@ -37,8 +37,7 @@ Ours does three things that the servers by hand do not do:
   connections it makes no difference. With four, a create takes four fifths of the time. The longer a commit waits for
   the disk, the more is saved.
 - **Prepared statements of PostgreSQL are described once for each connection** (decision D-294), which saves about 11 µs
-  of each use; see [measurements](measurements.md#statements-of-the-driver-pg). Sections from before 2026-12-01 are
-  without it.
+  of each use; see [measurements](measurements.md#statements-of-the-driver-pg).
 
 In one run with SQLite 3.53, a server by hand sent answers together as well. These are its µs of processor time, and
 ours: 48 and 41 for a list of 20, 145 and 119 for one of 100, 178 and 182 for a filter through a join, 43 and 48 for an

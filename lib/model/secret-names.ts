@@ -46,8 +46,13 @@ const fact =
 const beforeFact =
   /(?:^|_|(?:word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie)s?|last|min|max)$/
 
-/** Names of columns that hold secrets only in tables of secrets, keys, sessions, verifications or second factors. */
-const bareNames = new Set(['key', 'keydata', 'key_data', 'value', 'code', 'config', 'data', 'payload', 'sid', 'sess'])
+/**
+ * Names of columns that hold secrets only in tables of secrets, keys, sessions, verifications or second factors. In the
+ * verifications of better-auth, `identifier` holds the token of a password reset.
+ */
+const bareNames = new Set([
+  'key', 'keydata', 'key_data', 'value', 'code', 'config', 'data', 'payload', 'sid', 'sess', 'identifier'
+])
 
 /**
  * Patterns of names of tables, in the form of {@link secretNames}. In these tables, columns with {@link bareNames} hold
@@ -67,12 +72,6 @@ const secretTables: readonly RegExp[] = [
 const grantTable = /(?:^|_)o_auth|(?<!c)oauth(?!or)|oidc|device_?(?:code|auth)|invit(?:e|ation)$/
 /** Names of columns with codes that give access or a token: secrets in tables that {@link grantTable} matches. */
 const grantCodes = new Set(['code', 'device_code', 'user_code'])
-
-/**
- * Matches the names of tables of verifications. In these, `identifier` may hold a token: better-auth finds the token of
- * a password reset by it.
- */
-const verificationTable = /verification$/
 
 /** Matches the names of tables of users. In these, a text `activation` is a code that gives access, as in Joomla. */
 const userTable = /(?:user|account|member)$/
@@ -119,7 +118,6 @@ function isSecretIn ({ name: table, columns }: NamedTable, name: string, kind: S
     return true
   }
   if (grantTable.test(title) && grantCodes.has(snake(name))) return true
-  if (verificationTable.test(title) && name.toLowerCase() === 'identifier') return true
   if (userTable.test(title) && name.toLowerCase() === 'activation') return true
   // If sessions are found by a text `id`, the cookie holds this text. Whoever knows it is logged in.
   const isKey = name.toLowerCase() === 'id' && kind === 'text' && /session$/.test(title)

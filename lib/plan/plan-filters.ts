@@ -10,7 +10,7 @@ import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.
 import type { ListRules } from './list-rules.js'
 import { permittedPath, splitName, type Path } from './path.js'
 import { unknownName, unknownOperator } from './unknown-filter.js'
-import { everything, scopeThrough, unscoped, type ListViewer, type Scope } from './viewer.js'
+import { scopeThrough, unscoped, type ListViewer, type Scope } from './viewer.js'
 
 interface ResolvedFilter {
   readonly path: Path
@@ -91,7 +91,6 @@ function planWanted (
  * conditions on the records to which these lead are returned only once.
  */
 function scopesAlong (paths: readonly Path[], viewer: ListViewer): Scope {
-  if (paths.length === 0) return everything
   const scopes = new Map<string, Scope>()
   for (const { joins } of paths) {
     for (const [index, { target }] of joins.entries()) {

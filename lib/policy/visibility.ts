@@ -75,11 +75,9 @@ function modelsClosedTo (
 ): ReadonlySet<Model> {
   if (guardedModels.size === 0) return closedModels
   const user = userOf<Identity>(request)
-  const others: Model[] = []
-  for (const [model, policy] of guardedModels) {
-    if (user === null || !isPermitted(policy, user, 'list')) others.push(model)
-  }
-  return others.length === 0 ? closedModels : new Set([...closedModels, ...others])
+  const mayList = (policy: AnyPolicy): boolean => user !== null && isPermitted(policy, user, 'list')
+  const others = [...guardedModels].filter(([, policy]) => !mayList(policy)).map(([model]) => model)
+  return new Set([...closedModels, ...others])
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Scope } from '../plan/viewer.js'
 import { selection } from './selection.js'
 import { ShapedStatement, type Build } from './shaped-statement.js'
 import type { SqlContext } from './sql-context.js'
-import type { StatementShape } from './statements.js'
+import { where, type StatementShape } from './statements.js'
 
 /** The values that a write sets, and the conditions on the records that foreign keys among these values refer to. */
 export interface ScopedValues {
@@ -120,9 +120,9 @@ function selectIfLeads (
   return statement.compileOnce(context, () => whereAll(context.db.selectNoFrom(sql.lit(1).as('one')), conditions))
 }
 
-/** Adds conditions to a statement, all of which must hold. */
+/** Builds conditions, and adds them to a statement as {@link where} does. */
 export function whereAll<Built extends { where (condition: RawBuilder<SqlBool>): Built }> (
   query: Built, conditions: readonly Build[]
 ): Built {
-  return conditions.reduce((narrowed, build) => narrowed.where(build()), query)
+  return where(query, conditions.map((build) => build()))
 }

@@ -164,7 +164,7 @@ function isOwn (context: SqlContext, shape: StatementShape, from = 0): Condition
 }
 
 /** Adds conditions to a statement, all of which must hold. */
-function where<Query extends { where (condition: RawBuilder<SqlBool>): Query }> (
+export function where<Query extends { where (condition: RawBuilder<SqlBool>): Query }> (
   query: Query, conditions: Conditions
 ): Query {
   return conditions.reduce((narrowed, condition) => narrowed.where(condition), query)

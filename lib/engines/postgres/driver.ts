@@ -25,7 +25,6 @@ export interface InnerConnection extends Pick<pg.Connection, 'stream' | 'sync'> 
   bind (use: { statement: string, values: readonly unknown[] }): void
   describe (portal: { type: 'P' }): void
   execute (portal: object): void
-  close (statement: { type: 'S', name: string }): void
 }
 
 /** A query that writes its messages itself. The driver passes it those of the answer. */

@@ -61,8 +61,9 @@ export class PreparedQuery<R> {
   submit (connection: InnerConnection): void {
     const { name, text, values } = this
     const isPrepared = connection.parsedStatements[name] !== undefined
-    if (!isPrepared) described.get(connection)?.delete(name)
-    const columns = described.get(connection)?.get(name)
+    const known = described.get(connection)
+    if (!isPrepared) known?.delete(name)
+    const columns = known?.get(name)
     connection.stream.cork()
     if (!isPrepared) connection.parse({ name, text })
     connection.bind({ statement: name, values })
